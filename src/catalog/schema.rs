@@ -129,7 +129,12 @@ impl<'a> Walk<'a> {
             }
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
-            for branch in schema.get(keyword).and_then(Value::as_array).into_iter().flatten() {
+            for branch in schema
+                .get(keyword)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
                 self.object(branch, path, depth + 1);
             }
         }
@@ -184,7 +189,9 @@ fn strings(value: Option<&Value>) -> impl Iterator<Item = &str> {
 }
 
 fn values(schema: &Value) -> Vec<String> {
-    let listed = schema.get("enum").or_else(|| schema.get("items")?.get("enum"));
+    let listed = schema
+        .get("enum")
+        .or_else(|| schema.get("items")?.get("enum"));
     let constant = schema.get("const");
     listed
         .and_then(Value::as_array)
@@ -214,7 +221,11 @@ mod tests {
     use serde_json::json;
 
     fn paths(schema: &Value) -> Vec<String> {
-        parameters(schema).list.into_iter().map(|p| p.path).collect()
+        parameters(schema)
+            .list
+            .into_iter()
+            .map(|p| p.path)
+            .collect()
     }
 
     #[test]

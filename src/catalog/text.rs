@@ -128,9 +128,18 @@ pub fn document(tool: &Tool, namespace: &Namespace) -> String {
     section("Name", &name);
     section("Aliases", &tool.aliases.join(", "));
     section("Description", clip(&tool.description, MAX_DESCRIPTION));
-    section("Use when", &lines(&tool.use_when).collect::<Vec<_>>().join("; "));
-    section("Do not use when", &lines(&tool.avoid_when).collect::<Vec<_>>().join("; "));
-    section("Examples", &lines(&tool.examples).collect::<Vec<_>>().join("; "));
+    section(
+        "Use when",
+        &lines(&tool.use_when).collect::<Vec<_>>().join("; "),
+    );
+    section(
+        "Do not use when",
+        &lines(&tool.avoid_when).collect::<Vec<_>>().join("; "),
+    );
+    section(
+        "Examples",
+        &lines(&tool.examples).collect::<Vec<_>>().join("; "),
+    );
     section("Inputs", &parameter_lines(&tool.inputs));
     section("Outputs", &parameter_lines(&tool.outputs));
     if tool.side_effect != SideEffect::Unknown {

@@ -10,6 +10,8 @@ use crate::tool::{Namespace, Parameter, SideEffect, Tool};
 /// Characters of a tool's description that are embedded or counted; longer ones are clipped, so
 /// that a megabyte of text is not a megabyte of keywords.
 const MAX_DESCRIPTION: usize = 4000;
+/// Characters of a description in an embedded passage; the models read about 500 tokens.
+const MAX_PASSAGE_DESCRIPTION: usize = 1000;
 /// Characters of one use-when, avoid-when or example line.
 const MAX_LINE: usize = 600;
 /// Lines taken of each of use-when, avoid-when and examples.
@@ -22,6 +24,8 @@ const MAX_PASSAGE_INPUTS: usize = 16;
 pub enum Passage {
     /// Namespace, name, description and parameter names.
     Document,
+    /// Name and description alone: closer to a short request than the whole document is.
+    Short,
     /// One use-when line.
     UseWhen,
     /// One example request.
@@ -30,44 +34,64 @@ pub enum Passage {
     AvoidWhen,
 }
 
-/// A tool's searchable text in the order of [`crate::index::lexical::Field`]: name, namespace,
-/// description, parameters, usage.
-pub fn fields(tool: &Tool, namespace: &Namespace) -> [String; 5] {
+/// A tool's searchable text, a text a [`Field`](crate::index::lexical::Field) in that order: name
+/// and aliases, namespace, description, parameter names, parameter descriptions, enumerated values,
+/// tags with the namespace's own description, and usage (use-when and example lines).
+pub fn fields(tool: &Tool, namespace: &Namespace) -> [String; 8] {
     let mut name = tool.name.clone();
     for alias in &tool.aliases {
-        let _ = write!(name, " {alias}");
+        let _ = write!(name, "\n{alias}");
     }
-    let mut group = tool.namespace.clone();
-    if !namespace.description.is_empty() {
-        let _ = write!(group, " {}", clip(&namespace.description, MAX_LINE));
-    }
-    for tag in &namespace.tags {
-        let _ = write!(group, " {tag}");
-    }
-    let mut parameters = String::new();
+    let (mut names, mut texts, mut values) = (String::new(), String::new(), String::new());
     for parameter in tool.inputs.iter().chain(&tool.outputs) {
-        let _ = writeln!(parameters, "{} {}", parameter.path, parameter.description);
+        let _ = writeln!(names, "{}", parameter.path);
+        let _ = writeln!(texts, "{}", parameter.description);
         for value in &parameter.values {
-            let _ = writeln!(parameters, "{value}");
+            let _ = writeln!(values, "{value}");
         }
     }
-    let mut usage = tool.tags.join("\n");
+    let mut tags = tool.tags.join("\n");
+    for tag in &namespace.tags {
+        let _ = write!(tags, "\n{tag}");
+    }
+    let _ = write!(tags, "\n{}", clip(&namespace.description, MAX_LINE));
+    let mut usage = String::new();
     for line in lines(&tool.use_when).chain(lines(&tool.examples)) {
-        let _ = write!(usage, "\n{line}");
+        let _ = writeln!(usage, "{line}");
     }
     let description = clip(&tool.description, MAX_DESCRIPTION).to_owned();
-    [name, group, description, parameters, usage]
+    [
+        name,
+        tool.namespace.clone(),
+        description,
+        names,
+        texts,
+        values,
+        tags,
+        usage,
+    ]
 }
 
 /// The texts of a tool that are embedded, each a vector of its own.
 ///
 /// The document passage is always the first.
 pub fn passages(tool: &Tool) -> Vec<(Passage, String)> {
-    let mut passages = vec![(Passage::Document, document_passage(tool))];
+    let mut passages = vec![
+        (Passage::Document, document_passage(tool)),
+        (Passage::Short, short_passage(tool)),
+    ];
     passages.extend(lines(&tool.use_when).map(|line| (Passage::UseWhen, line.to_owned())));
     passages.extend(lines(&tool.examples).map(|line| (Passage::Example, line.to_owned())));
     passages.extend(lines(&tool.avoid_when).map(|line| (Passage::AvoidWhen, line.to_owned())));
     passages
+}
+
+fn short_passage(tool: &Tool) -> String {
+    format!(
+        "{}. {}",
+        spaced(&tool.name),
+        clip(&tool.description, MAX_PASSAGE_DESCRIPTION)
+    )
 }
 
 fn document_passage(tool: &Tool) -> String {
@@ -80,7 +104,7 @@ fn document_passage(tool: &Tool) -> String {
         let _ = write!(text, ", {alias}");
     }
     text.push_str(". ");
-    text.push_str(clip(&tool.description, MAX_DESCRIPTION));
+    text.push_str(clip(&tool.description, MAX_PASSAGE_DESCRIPTION));
     let inputs: Vec<&str> = tool
         .inputs
         .iter()
@@ -240,13 +264,13 @@ mod tests {
              Use when: 东西啥时候到\n\
              Side effect: read\n"
         );
-        assert_eq!(passages(&tool).len(), 2);
+        assert_eq!(passages(&tool).len(), 3);
     }
 
     #[test]
     fn a_megabyte_of_description_is_bounded() {
         let mut tool = fixture::tool("a", "b");
         tool.description = "词".repeat(1_000_000);
-        assert!(passages(&tool)[0].1.chars().count() < MAX_DESCRIPTION + 100);
+        assert!(passages(&tool)[0].1.chars().count() < MAX_PASSAGE_DESCRIPTION + 100);
     }
 }

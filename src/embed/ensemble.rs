@@ -1,0 +1,1 @@
+//! Several embedders as one.

@@ -1,0 +1,80 @@
+//! Rows of unit vectors. Not a matrix library: rows go in, are brought to unit length, and are read.
+
+use super::Error;
+
+/// Vectors of equal dimension, row-major: `len() x dim`.
+///
+/// Every row is finite and of unit length to within `1e-4`; [`Vectors::new`] sees to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vectors {
+    dim: usize,
+    data: Vec<f32>,
+}
+
+impl Vectors {
+    /// Rows of `dim` numbers, each brought to unit length.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where `data` is not whole rows of `dim`, [`Error::NotFinite`] where a row
+    /// holds NaN or infinity or has no length.
+    pub fn new(dim: usize, mut data: Vec<f32>) -> Result<Self, Error> {
+        if dim == 0 || data.len() % dim != 0 {
+            return Err(Error::Shape {
+                dim,
+                numbers: data.len(),
+            });
+        }
+        for (row, vector) in data.chunks_exact_mut(dim).enumerate() {
+            let length = vector
+                .iter()
+                .map(|x| f64::from(*x) * f64::from(*x))
+                .sum::<f64>()
+                .sqrt();
+            if !length.is_finite() || length < 1e-12 {
+                return Err(Error::NotFinite { row });
+            }
+            for x in vector {
+                *x = (f64::from(*x) / length) as f32;
+            }
+        }
+        Ok(Self { dim, data })
+    }
+
+    /// No rows.
+    pub fn empty(dim: usize) -> Self {
+        Self {
+            dim,
+            data: Vec::new(),
+        }
+    }
+
+    /// Numbers in a row.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.data.len() / self.dim
+    }
+
+    /// There are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// Row `at`.
+    pub fn row(&self, at: usize) -> &[f32] {
+        &self.data[at * self.dim..(at + 1) * self.dim]
+    }
+
+    /// All rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.data.chunks_exact(self.dim)
+    }
+
+    /// All numbers, row-major.
+    pub fn as_slice(&self) -> &[f32] {
+        &self.data
+    }
+}

@@ -1,0 +1,4 @@
+//! The graph.
+
+#[derive(Debug)]
+pub(super) struct Graph;

@@ -11,6 +11,9 @@ pub struct Vectors {
     data: Vec<f32>,
 }
 
+/// How far from 1 the squared length of a unit vector may be: `1e-4` of its length.
+const UNIT_TOLERANCE: f32 = 2e-4;
+
 impl Vectors {
     /// Rows of `dim` numbers, each brought to unit length.
     ///
@@ -35,6 +38,35 @@ impl Vectors {
             }
             for x in vector {
                 *x = (f64::from(*x) / length) as f32;
+            }
+        }
+        Ok(Self { dim, data })
+    }
+
+    /// Rows that were unit vectors of this type before, kept bit for bit: what a snapshot loads.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where `data` is not whole rows of `dim`, [`Error::NotFinite`] where a row is
+    /// not finite and of unit length.
+    pub fn from_unit(dim: usize, data: Vec<f32>) -> Result<Self, Error> {
+        if dim == 0 || data.len() % dim != 0 {
+            return Err(Error::Shape {
+                dim,
+                numbers: data.len(),
+            });
+        }
+        for (row, vector) in data.chunks_exact(dim).enumerate() {
+            // Eight sums rather than one, so that the check runs at the speed of memory.
+            let mut sums = [0.0f32; 8];
+            for part in vector.chunks(8) {
+                for (sum, x) in sums.iter_mut().zip(part) {
+                    *sum += x * x;
+                }
+            }
+            // NaN is near nothing.
+            let near = (sums.iter().sum::<f32>() - 1.0).abs() <= UNIT_TOLERANCE;
+            if !near {
+                return Err(Error::NotFinite { row });
             }
         }
         Ok(Self { dim, data })

@@ -21,7 +21,9 @@ pub enum Error {
         found: usize,
     },
     /// A vector has another dimension than those it is to be compared with.
-    #[error("a vector has {found} dimensions where the index has {expected}: was it made by another model?")]
+    #[error(
+        "a vector has {found} dimensions where the index has {expected}: was it made by another model?"
+    )]
     Dimension {
         /// Dimension of the index.
         expected: usize,
@@ -54,13 +56,17 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file that is not a snapshot of ours.
-    #[error("{path} is not an index of toolscout: check the path, or make an index with `toolscout index`")]
+    #[error(
+        "{path} is not an index of toolscout: check the path, or make an index with `toolscout index`"
+    )]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// A snapshot in a format that this version does not read.
-    #[error("{path} has index format {found}, and this version reads {supported}: run `toolscout index` again, or use the version that wrote it")]
+    #[error(
+        "{path} has index format {found}, and this version reads {supported}: run `toolscout index` again, or use the version that wrote it"
+    )]
     Version {
         /// The file.
         path: PathBuf,
@@ -88,7 +94,9 @@ pub enum Error {
         section: String,
     },
     /// A snapshot whose parts are whole but do not fit together: written by a faulty program.
-    #[error("{path} is not consistent in section '{section}' ({reason}): run `toolscout index` again")]
+    #[error(
+        "{path} is not consistent in section '{section}' ({reason}): run `toolscout index` again"
+    )]
     Inconsistent {
         /// The file.
         path: PathBuf,
@@ -98,7 +106,9 @@ pub enum Error {
         reason: String,
     },
     /// A snapshot whose words were made by another analyser.
-    #[error("{path} was made with analyser {found}, and this version has {expected}: run `toolscout index` again")]
+    #[error(
+        "{path} was made with analyser {found}, and this version has {expected}: run `toolscout index` again"
+    )]
     Analyzer {
         /// The file.
         path: PathBuf,
@@ -108,7 +118,9 @@ pub enum Error {
         expected: u32,
     },
     /// A snapshot whose vectors are another model's.
-    #[error("{path} holds vectors of model '{found}', and the model here is '{expected}': run `toolscout index` again, or choose that model")]
+    #[error(
+        "{path} holds vectors of model '{found}', and the model here is '{expected}': run `toolscout index` again, or choose that model"
+    )]
     Model {
         /// The file.
         path: PathBuf,

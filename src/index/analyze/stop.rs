@@ -30,8 +30,12 @@ static STOP: LazyLock<HashSet<&str>> =
     LazyLock::new(|| FUNCTION_WORDS.split_ascii_whitespace().collect());
 
 // Stems, since that is what a token holds.
-static ASKING: LazyLock<HashSet<String>> =
-    LazyLock::new(|| BOILERPLATE.split_ascii_whitespace().map(super::stem).collect());
+static ASKING: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    BOILERPLATE
+        .split_ascii_whitespace()
+        .map(super::stem)
+        .collect()
+});
 
 pub(super) fn is_stop_word(word: &str) -> bool {
     STOP.contains(word)

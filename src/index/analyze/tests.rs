@@ -13,7 +13,13 @@ fn of(kind: TokenKind, text: &str) -> Vec<String> {
 #[test]
 fn identifiers_split_and_join() {
     use TokenKind::{Compound, Joined, Word};
-    for spelling in ["screen_shot", "screenShot", "screen-shot", "Screen Shot", "screen.shot"] {
+    for spelling in [
+        "screen_shot",
+        "screenShot",
+        "screen-shot",
+        "Screen Shot",
+        "screen.shot",
+    ] {
         assert_eq!(of(Word, spelling), ["screen", "shot"], "{spelling}");
         assert_eq!(of(Joined, spelling), ["screenshot"], "{spelling}");
     }
@@ -25,16 +31,19 @@ fn identifiers_split_and_join() {
 
 #[test]
 fn function_words_numbers_and_letters_are_dropped() {
-    assert_eq!(of(TokenKind::Word, "Don't tell me 42 x the user’s name"), ["tell", "user", "name"]);
+    assert_eq!(
+        of(TokenKind::Word, "Don't tell me 42 x the user’s name"),
+        ["tell", "user", "name"]
+    );
 }
 
 #[test]
 fn chinese_is_words_and_pairs() {
-    assert_eq!(of(TokenKind::HanWord, "查询快递物流"), ["查询", "快递", "物流"]);
     assert_eq!(
-        of(TokenKind::Bigram, "查询快递"),
-        ["查询", "询快", "快递"]
+        of(TokenKind::HanWord, "查询快递物流"),
+        ["查询", "快递", "物流"]
     );
+    assert_eq!(of(TokenKind::Bigram, "查询快递"), ["查询", "询快", "快递"]);
     assert_eq!(of(TokenKind::HanWord, "我想查询"), ["查询"]);
     assert_eq!(of(TokenKind::Word, "用GitHub的API"), ["git", "hub", "api"]);
     assert_eq!(of(TokenKind::Word, "ｆｕｌｌｗｉｄｔｈ"), ["fullwidth"]);
@@ -50,9 +59,19 @@ fn other_scripts_have_tokens() {
 
 #[test]
 fn hostile_text_is_bounded() {
-    for unit in ["a", "A", "aA", "字", "ア", "ก", "\u{0301}", "'s", "ﷺ", "1", "\u{0}"] {
+    for unit in [
+        "a", "A", "aA", "字", "ア", "ก", "\u{0301}", "'s", "ﷺ", "1", "\u{0}",
+    ] {
         let tokens = analyze(&unit.repeat(1_000_000 / unit.len()));
-        assert!(tokens.len() <= 3 * MAX_CHARACTERS, "{unit}: {}", tokens.len());
-        assert!(tokens.iter().all(|token| token.text.chars().count() <= 3 * 64));
+        assert!(
+            tokens.len() <= 3 * MAX_CHARACTERS,
+            "{unit}: {}",
+            tokens.len()
+        );
+        assert!(
+            tokens
+                .iter()
+                .all(|token| token.text.chars().count() <= 3 * 64)
+        );
     }
 }

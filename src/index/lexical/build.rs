@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::{FIELDS, Field, Lexical, Packed};
+use super::{Columns, FIELDS, Field, Lexical, Packed};
 use crate::catalog::{Catalog, text};
 use crate::index::analyze::{TokenKind, analyze};
 use crate::tool::ToolId;
@@ -130,12 +130,14 @@ impl Builder {
             *place += 1;
         }
         Lexical {
-            text,
-            text_ends,
-            entry_ends,
-            entry_tools,
-            entry_counts,
-            lengths: self.lengths,
+            columns: Columns {
+                text,
+                text_ends,
+                entry_ends,
+                entry_tools,
+                entry_counts,
+                lengths: self.lengths,
+            },
         }
     }
 }

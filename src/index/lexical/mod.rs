@@ -6,13 +6,14 @@
 //! precomputed, and why no library with global statistics serves here.
 
 mod build;
+mod columns;
 mod score;
 mod statistics;
-#[cfg(test)]
-mod tests;
 
 use crate::tool::ToolId;
+use columns::Entries;
 
+pub(in crate::index) use columns::Columns;
 pub use score::{Bm25f, Matches, QueryTerm, TermMatches};
 pub use statistics::Statistics;
 
@@ -98,37 +99,39 @@ impl Packed {
 }
 
 /// An inverted index over the fields of all tools. Immutable.
-///
-/// Three columns: terms in ascending order, each with a range of entries; an entry is a tool and
-/// one field's count, ascending by tool, then field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lexical {
-    /// All terms end to end, ascending.
-    text: String,
-    /// End of each term in `text`.
-    text_ends: Vec<u32>,
-    /// End of each term's entries.
-    entry_ends: Vec<u64>,
-    entry_tools: Vec<u32>,
-    entry_counts: Vec<u16>,
-    /// Tokens in each field of each tool, saturating.
-    lengths: Vec<[u16; FIELDS]>,
+    columns: Columns,
 }
 
 impl Lexical {
+    /// An index of columns read from a file.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(in crate::index) fn from_columns(columns: Columns) -> Result<Self, &'static str> {
+        columns.audit()?;
+        Ok(Self { columns })
+    }
+
+    /// The columns, to be written to a file.
+    pub(in crate::index) fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
     /// How many tools there are.
     pub fn tools(&self) -> usize {
-        self.lengths.len()
+        self.columns.lengths.len()
     }
 
     /// How many distinct terms there are. Of the whole catalogue: never to be shown to a caller.
     pub fn terms(&self) -> usize {
-        self.text_ends.len()
+        self.columns.terms()
     }
 
     /// Tokens in each field of `tool`, saturating at 65,535.
     pub fn lengths(&self, tool: ToolId) -> [u16; FIELDS] {
-        self.lengths[tool.index()]
+        self.columns.lengths[tool.index()]
     }
 
     /// The tools that hold `term`, ascending; nothing for an unknown term.
@@ -146,52 +149,23 @@ impl Lexical {
         })
     }
 
-    fn term(&self, at: usize) -> &str {
-        let start = at.checked_sub(1).map_or(0, |at| self.text_ends[at]);
-        &self.text[start as usize..self.text_ends[at] as usize]
-    }
-
     fn entries(&self, term: &str) -> Entries<'_> {
-        let (mut low, mut high) = (0, self.text_ends.len());
+        let columns = &self.columns;
+        let (mut low, mut high) = (0, columns.terms());
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.term(middle) < term {
+            if columns.term(middle) < term {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        if low == self.text_ends.len() || self.term(low) != term {
+        if low == columns.terms() || columns.term(low) != term {
             return Entries::default();
         }
-        let start = low.checked_sub(1).map_or(0, |at| self.entry_ends[at]) as usize;
-        let end = self.entry_ends[low] as usize;
-        Entries {
-            tools: &self.entry_tools[start..end],
-            counts: &self.entry_counts[start..end],
-        }
+        columns.entries(low)
     }
 }
 
-/// The entries of one term: two columns of equal length.
-#[derive(Debug, Clone, Copy, Default)]
-struct Entries<'a> {
-    tools: &'a [u32],
-    counts: &'a [u16],
-}
-
-impl<'a> Entries<'a> {
-    /// The entries tool by tool, each with the tool's packed counts.
-    fn groups(self) -> impl Iterator<Item = (ToolId, &'a [u16])> {
-        let Self { tools, counts } = self;
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let tool = *tools.get(at)?;
-            let start = at;
-            while tools.get(at) == Some(&tool) {
-                at += 1;
-            }
-            Some((ToolId(tool), &counts[start..at]))
-        })
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -141,7 +141,7 @@ impl Lexical {
             if !permitted.contains(tool) {
                 continue;
             }
-            let lengths = &self.lengths[tool.index()];
+            let lengths = &self.columns.lengths[tool.index()];
             let sum: f32 = counts
                 .iter()
                 .map(|&packed| {

@@ -26,6 +26,7 @@ pub struct Catalog {
     namespaces: Vec<Namespace>,
     namespace_of: Vec<NamespaceId>,
     by_key: HashMap<String, Vec<ToolId>>,
+    by_name: HashMap<String, Vec<ToolId>>,
 }
 
 impl Catalog {
@@ -47,6 +48,12 @@ impl Catalog {
                 ids.push(ToolId(kept.len() as u32));
                 kept.push(tool);
             }
+        }
+
+        let mut by_name: HashMap<String, Vec<ToolId>> = HashMap::with_capacity(kept.len());
+        for (at, tool) in kept.iter().enumerate() {
+            let ids = by_name.entry(plain_name(&tool.name)).or_default();
+            ids.push(ToolId(at as u32));
         }
 
         let mut named: BTreeMap<String, Namespace> = kept
@@ -80,6 +87,7 @@ impl Catalog {
             namespaces: named.into_values().collect(),
             namespace_of,
             by_key,
+            by_name,
         }
     }
 
@@ -113,6 +121,14 @@ impl Catalog {
         self.by_key.get(key).map_or(&[], Vec::as_slice)
     }
 
+    /// The tools of this name, whatever its case and however its words are joined: `getWeather`,
+    /// `get_weather` and "get weather" are one name.
+    pub fn with_name(&self, name: &str) -> &[ToolId] {
+        self.by_name
+            .get(&plain_name(name))
+            .map_or(&[], Vec::as_slice)
+    }
+
     /// How many tools there are.
     pub fn len(&self) -> usize {
         self.tools.len()
@@ -122,6 +138,10 @@ impl Catalog {
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
+}
+
+fn plain_name(name: &str) -> String {
+    text::spaced(name).to_lowercase()
 }
 
 /// Whether some tenant would see both tools. A tool without tenants belongs to all of them.

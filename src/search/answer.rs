@@ -42,6 +42,8 @@ pub struct Answer {
     pub confidence: f32,
     /// Tools that matched and were left out by the limit alone.
     pub truncated: bool,
+    /// Positions of the needs that nothing fits, where the request gave several.
+    pub unserved: Vec<usize>,
     /// Arms that had something to say; the others' weights were given to these.
     pub arms: Vec<Arm>,
     /// Whether the graph was walked, rather than every permitted vector compared.
@@ -63,18 +65,21 @@ pub struct Hit {
     pub explanation: Option<Explanation>,
 }
 
-/// How a hit got its score. The contributions add up to `total`.
+/// How a hit got its score: the contributions and `covered`, less `avoided`, are `total`, held to
+/// `0.0..=1.0`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// One entry for each arm that had something to say.
     pub arms: Vec<ArmScore>,
+    /// What is added for being among the best tools for a part of the request.
+    pub covered: f32,
     /// What is taken off where an avoid-when line matches better than the tool's own text.
     pub avoided: f32,
     /// The name was given exactly, which places a tool first whatever the arms say.
     pub exact_name: bool,
     /// Words of the request found in the tool, heaviest first.
     pub terms: Vec<TermMatch>,
-    /// The part of the request that the score comes from, where it is not the whole.
+    /// The part of the request that the tool fits best, where the request was cut into parts.
     pub part: Option<String>,
     /// The fused score.
     pub total: f32,

@@ -1,7 +1,37 @@
-//! Weights and constants of a search. Plain values, passed in whole; reading them from a file is
-//! the command line's work, fitting them is [`crate::eval`]'s.
+//! Weights and constants of a search. Plain values, passed in whole: reading them from a file is
+//! the command line's work, fitting them that of [`crate::eval`].
+//!
+//! [`Config::shipped`] is the one default, for every catalogue; how each group of constants was
+//! found stands beside it.
 
 use crate::index::lexical::Bm25f;
+
+/// Everything that a search can be tuned by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Share of each arm in the score.
+    pub weights: Weights,
+    /// Word scores of the keyword arm.
+    pub bm25f: Bm25f,
+    /// What a word of the request weighs, by where it stands.
+    pub words: WordWeights,
+    /// Points of BM25F at which the keyword arm reaches `1 - 1/e`; above 0.
+    pub keyword_scale: f32,
+    /// How much the parts of a long request count beside the whole.
+    pub parts: PartShares,
+    /// What the namespace arm is made of.
+    pub namespace: NamespaceShares,
+    /// Penalty of a tool whose avoid-when line is nearer to the request than its own text is.
+    pub avoid: Avoid,
+    /// Tools that each arm may put up for scoring, for each unit of the request.
+    pub candidates: usize,
+    /// What the confidence is computed from.
+    pub confidence: ConfidenceModel,
+    /// Confidence under which the answer is "nothing fits", `0.0..=1.0`.
+    pub threshold: f32,
+    /// Cosine of two tools' documents from which they are variants of one another.
+    pub variant_cosine: f32,
+}
 
 /// Share of each arm in the score. Only ratios count: the weights of the arms that speak are
 /// brought to a sum of one.
@@ -17,12 +47,69 @@ pub struct Weights {
     pub rule: f32,
 }
 
-impl Weights {
-    /// The preset `card`: the weights of the project's first design.
-    pub const CARD: Self = Self {
-        semantic: 0.55,
-        keyword: 0.25,
-        namespace: 0.10,
-        rule: 0.10,
-    };
+/// What a word of the request weighs. An ordinary word weighs 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WordWeights {
+    /// A Chinese word of one character.
+    pub han_character: f32,
+    /// Two adjacent characters of a script without spaces.
+    pub bigram: f32,
+    /// Two adjacent words, joined, that no permitted tool has as one word.
+    pub joined: f32,
+    /// Two adjacent words, joined, that some permitted tool has as one word.
+    pub joined_word: f32,
+    /// Factor for what stands in quotes: more likely an argument than a wish.
+    pub quoted: f32,
+    /// Factor for words with which people ask for anything.
+    pub boilerplate: f32,
+    /// Power of a word's occurrences in the request.
+    pub repeat_power: f32,
+}
+
+/// How much the parts of a long request count beside the whole. Shares lie in `0.0..=1.0`: 0 counts
+/// the whole alone, 1 the best part alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartShares {
+    /// Share of the request without its arguments (URLs, quotes, numbers) in the whole's meaning.
+    pub clean: f32,
+    /// Share of the best part in the semantic arm.
+    pub semantic: f32,
+    /// Share of the best part in the keyword arm, in points.
+    pub keyword: f32,
+    /// Added to the score of a part's best tool, to its second half of that, to its third a third:
+    /// each part of a request is to be served. On the scale of the score.
+    pub cover: f32,
+}
+
+/// What the namespace arm is made of. The shares are brought to a sum of one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NamespaceShares {
+    /// How much of the namespace's name the request mentions.
+    pub mention: f32,
+    /// How near the namespace's own text is to the request.
+    pub meaning: f32,
+    /// How well the best of its tools match by words.
+    pub member_words: f32,
+    /// How near the best of its tools are.
+    pub member_meaning: f32,
+}
+
+/// Penalty of a tool whose avoid-when line is nearer to the request than its own text is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Avoid {
+    /// How much nearer it must be, as a cosine.
+    pub margin: f32,
+    /// What is taken off the score per unit of cosine beyond the margin.
+    pub slope: f32,
+    /// The most that is taken off.
+    pub limit: f32,
+}
+
+/// A logistic model: `1 / (1 + exp(-(bias + sum of weight x feature)))`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConfidenceModel {
+    /// The constant term.
+    pub bias: f32,
+    /// A weight for each of [`FEATURES`](super::confidence::FEATURES), in that order.
+    pub weights: [f32; super::confidence::FEATURE_COUNT],
 }

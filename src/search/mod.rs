@@ -1,19 +1,37 @@
 //! What is asked, and the answer.
 //!
-//! [`search`] takes an index, a [`View`] of it and a [`Request`], and gives an [`Answer`]. In between:
-//! [`parse`] reads the query, [`parts`] cuts a long one into what it asks for, the four arms
-//! ([`semantic`], [`keyword`], [`namespace`], [`rule`]) score candidates, [`fuse`] adds them up,
-//! [`confidence`] says whether the best of them fits at all, [`group`] folds near-duplicates, and
-//! [`cover`] sees to it that each of several needs is served.
+//! [`search`] takes an index, a [`View`] of it and a [`Request`], and gives an [`Answer`]. In between
+//! the query is [read](parse), cut into [parts] and looked up ([evidence]); four arms
+//! ([semantic], [keyword], [namespace], [rule]) score the candidates and are [added up](fuse); a
+//! [confidence] says whether the best of them fits at all; near-duplicates are [folded](group), and
+//! each of several needs is [served](mod@cover).
 //!
 //! Synchronous, and without I/O but for what the embedder does.
 
 pub mod answer;
+pub mod confidence;
 pub mod config;
+pub mod cover;
+mod engine;
+mod error;
+mod evidence;
+pub mod fuse;
+mod group;
+mod keyword;
+mod namespace;
+mod parse;
+pub mod parts;
+mod rank;
 pub mod request;
+mod rule;
+mod semantic;
+mod shipped;
+mod terms;
 pub mod view;
 
 pub use answer::{Answer, Arm, ArmScore, Explanation, Hit, NoMatch, Reason, TermMatch};
 pub use config::{Config, Weights};
+pub use engine::search;
+pub use error::Error;
 pub use request::{Detail, Filters, Hints, Query, Request};
 pub use view::View;

@@ -1,0 +1,297 @@
+//! A request to an answer: the order of the steps.
+
+use std::borrow::Cow;
+
+use super::answer::{Answer, Arm, Explanation, Hit, NoMatch, Reason};
+use super::confidence::{confidence, features};
+use super::config::Config;
+use super::cover::cover;
+use super::evidence::{Evidence, Question};
+use super::parse::{Parsed, parse};
+use super::rank::{List, Ranked, Ranking};
+use super::request::{Detail, Request};
+use super::view::View;
+use super::{Error, group, keyword};
+use crate::embed::Embedder;
+use crate::index::Index;
+use crate::tool::ToolId;
+
+/// Near tools that are named where nothing fits.
+const NEAR: usize = 3;
+/// Ranked tools looked at for variants, as a multiple of the limit.
+const FOLD_DEPTH: usize = 4;
+
+/// Answers `request` over what `view` shows of `index`.
+///
+/// Without an embedder, or for an index without vectors, the semantic arm does not speak, and
+/// [`Answer::arms`] says so.
+///
+/// # Errors
+/// [`Error::Embed`] where the model fails, [`Error::Model`] where it is not the index's own,
+/// [`Error::Index`] where its vectors do not fit. A caller may ask again without an embedder.
+pub fn search(
+    index: &Index,
+    embedder: Option<&dyn Embedder>,
+    view: &View,
+    request: &Request,
+    config: &Config,
+) -> Result<Answer, Error> {
+    let view = if request.filters.is_empty() {
+        Cow::Borrowed(view)
+    } else {
+        Cow::Owned(view.narrow(index, &request.filters))
+    };
+    let parsed = parse(&request.query, index, &view);
+    if let Some(answer) = without_search(&parsed, &view, request) {
+        return Ok(answer);
+    }
+    let evidence = Evidence::gather(&parsed, (index, &view), embedder, request.dense, config)?;
+    let ranking = Ranking {
+        evidence: &evidence,
+        index,
+        view: &view,
+        config,
+    };
+    let rated: Vec<Rated> = evidence
+        .questions
+        .iter()
+        .map(|question| Rated::new(&ranking, question, &parsed.named))
+        .collect();
+    Ok(answer(&ranking, &parsed, rated, request))
+}
+
+/// The answer where there is nothing to search: no tool, no words, or names and nothing else.
+fn without_search(parsed: &Parsed, view: &View, request: &Request) -> Option<Answer> {
+    let empty = |reason, advice| Answer {
+        hits: Vec::new(),
+        no_match: Some(NoMatch {
+            reason,
+            advice,
+            near: Vec::new(),
+        }),
+        confidence: 0.0,
+        truncated: false,
+        unserved: Vec::new(),
+        arms: Vec::new(),
+        used_graph: false,
+    };
+    if view.permitted.is_empty() {
+        let advice = "no tool is visible here: ask for access, or loosen the filters";
+        return Some(empty(Reason::NothingPermitted, advice));
+    }
+    if parsed.select && parsed.named.is_empty() {
+        let advice = "none of the selected names is known here: search by what the tool should do";
+        return Some(empty(Reason::BelowThreshold, advice));
+    }
+    if parsed.select {
+        let hits = parsed.named.iter().take(request.limit).map(|tool| Hit {
+            tool: *tool,
+            score: 1.0,
+            needs: Vec::new(),
+            variants: Vec::new(),
+            explanation: None,
+        });
+        return Some(Answer {
+            hits: hits.collect(),
+            no_match: None,
+            confidence: 1.0,
+            truncated: request.limit < parsed.named.len(),
+            ..empty(Reason::EmptyQuery, "")
+        });
+    }
+    let wordless = |text: &String| !text.chars().any(char::is_alphanumeric);
+    if parsed.questions.iter().all(wordless) {
+        let advice = "say in a sentence what the tool should do";
+        return Some(empty(Reason::EmptyQuery, advice));
+    }
+    None
+}
+
+/// A ranked list, and how sure it is that its first tool fits.
+struct Rated {
+    question: Question,
+    list: List,
+    confidence: f32,
+}
+
+impl Rated {
+    fn new(ranking: &Ranking<'_>, question: &Question, named: &[ToolId]) -> Self {
+        let mut list = ranking.rank(question, named);
+        let sure = confidence(
+            &ranking.config.confidence,
+            &features(ranking, question, &list),
+        );
+        // A tool that was asked for by name comes first, whatever the arms say.
+        let place = |ranked: &Ranked| {
+            let named = named.iter().position(|tool| *tool == ranked.tool);
+            named.unwrap_or(usize::MAX)
+        };
+        list.ranked.sort_by_key(place);
+        Self {
+            question: question.clone(),
+            list,
+            confidence: if named.is_empty() { sure } else { 1.0 },
+        }
+    }
+}
+
+fn answer(ranking: &Ranking<'_>, parsed: &Parsed, rated: Vec<Rated>, request: &Request) -> Answer {
+    let threshold = request.threshold.unwrap_or(ranking.config.threshold);
+    let several = 1 < rated.len();
+    let unserved: Vec<usize> = (0..rated.len())
+        .filter(|need| rated[*need].confidence < threshold || rated[*need].list.ranked.is_empty())
+        .collect();
+    let sure = rated.iter().map(|rated| rated.confidence);
+    let mut answer = Answer {
+        hits: Vec::new(),
+        no_match: None,
+        confidence: sure.fold(0.0, f32::max),
+        truncated: false,
+        unserved: if several {
+            unserved.clone()
+        } else {
+            Vec::new()
+        },
+        arms: Arm::ALL
+            .into_iter()
+            .filter(|arm| rated.iter().any(|rated| rated.list.speaking.contains(arm)))
+            .collect(),
+        used_graph: ranking.evidence.used_graph(),
+    };
+    if unserved.len() == rated.len() {
+        answer.no_match = Some(no_match(&rated));
+        return answer;
+    }
+    let served: Vec<(usize, Rated)> = rated
+        .into_iter()
+        .enumerate()
+        .filter(|(need, _)| !unserved.contains(need))
+        .collect();
+    let matched: usize = served
+        .iter()
+        .map(|(_, rated)| rated.list.ranked.len())
+        .max()
+        .unwrap_or(0);
+    answer.hits = if several {
+        covering(ranking, parsed, &served, request)
+    } else {
+        single(ranking, parsed, served, request)
+    };
+    answer.truncated = answer.hits.len() == request.limit && request.limit < matched;
+    answer
+}
+
+fn no_match(rated: &[Rated]) -> NoMatch {
+    let mut near = Vec::new();
+    for rank in 0..NEAR {
+        for rated in rated {
+            if let Some(ranked) = rated.list.ranked.get(rank)
+                && !near.contains(&ranked.tool)
+            {
+                near.push(ranked.tool);
+            }
+        }
+    }
+    near.truncate(NEAR);
+    NoMatch {
+        reason: Reason::BelowThreshold,
+        advice: "no visible tool is likely to fit: say it in other words, or do without a tool",
+        near,
+    }
+}
+
+/// The hits of one question.
+fn single(
+    ranking: &Ranking<'_>,
+    parsed: &Parsed,
+    served: Vec<(usize, Rated)>,
+    request: &Request,
+) -> Vec<Hit> {
+    let mut hits = Vec::with_capacity(request.limit);
+    for (_, Rated { question, list, .. }) in served {
+        let mut ranked = list.ranked;
+        ranked.truncate(request.limit.saturating_mul(FOLD_DEPTH));
+        for (ranked, variants) in group::fold(ranked, ranking.index, ranking.config.variant_cosine)
+            .into_iter()
+            .take(request.limit)
+        {
+            hits.push(Hit {
+                tool: ranked.tool,
+                score: ranked.score,
+                needs: Vec::new(),
+                variants,
+                explanation: explain(ranking, parsed, &question, &ranked, request.detail),
+            });
+        }
+    }
+    hits
+}
+
+/// The hits of several questions, each served in turn.
+fn covering(
+    ranking: &Ranking<'_>,
+    parsed: &Parsed,
+    served: &[(usize, Rated)],
+    request: &Request,
+) -> Vec<Hit> {
+    let lists: Vec<Vec<ToolId>> = served
+        .iter()
+        .map(|(_, rated)| rated.list.ranked.iter().map(|ranked| ranked.tool))
+        .map(|tools| tools.take(request.limit).collect())
+        .collect();
+    let mut hits = Vec::with_capacity(request.limit);
+    for chosen in cover(&lists, request.limit) {
+        let best = chosen
+            .needs
+            .iter()
+            .filter_map(|at| served.get(*at))
+            .filter_map(|(_, rated)| {
+                let mut ranked = rated.list.ranked.iter();
+                let own = ranked.find(|ranked| ranked.tool == chosen.tool)?;
+                Some((own, &rated.question))
+            })
+            .max_by(|a, b| a.0.score.total_cmp(&b.0.score));
+        let Some((ranked, question)) = best else {
+            continue;
+        };
+        hits.push(Hit {
+            tool: chosen.tool,
+            score: ranked.score,
+            needs: chosen.needs.iter().map(|at| served[*at].0).collect(),
+            variants: Vec::new(),
+            explanation: explain(ranking, parsed, question, ranked, request.detail),
+        });
+    }
+    hits
+}
+
+fn explain(
+    ranking: &Ranking<'_>,
+    parsed: &Parsed,
+    question: &Question,
+    ranked: &Ranked,
+    detail: Detail,
+) -> Option<Explanation> {
+    if detail == Detail::Scores {
+        return None;
+    }
+    let (evidence, index) = (ranking.evidence, ranking.index);
+    let points = |unit: usize| {
+        let cosine = evidence.cosine(index, unit, ranked.tool).unwrap_or(0.0);
+        cosine + evidence.matches[unit].raw(ranked.tool)
+    };
+    let part = question
+        .parts
+        .clone()
+        .max_by(|a, b| points(*a).total_cmp(&points(*b)))
+        .map(|unit| evidence.texts[unit].clone());
+    Some(Explanation {
+        arms: ranked.arms.clone(),
+        covered: ranked.covered,
+        avoided: ranked.avoided,
+        exact_name: parsed.named.contains(&ranked.tool),
+        terms: keyword::matched(evidence, index, question, ranked.tool),
+        part,
+        total: ranked.score,
+    })
+}

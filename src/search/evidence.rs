@@ -1,0 +1,160 @@
+//! What words and vectors say of the permitted tools, for each unit of a request.
+//!
+//! A question is one thing asked for. It is searched whole and by its parts; whole and parts are
+//! units, embedded in one batch.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::Error;
+use super::config::Config;
+use super::parse::Parsed;
+use super::parts::{parts, without_values};
+use super::terms::terms;
+use super::view::View;
+use crate::embed::{Embedder, Side, Vectors};
+use crate::index::Index;
+use crate::index::dense::{DensePath, Nearest, Path};
+use crate::index::lexical::{Matches, QueryTerm};
+use crate::tool::ToolId;
+
+/// One thing asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Question {
+    /// The unit that is the whole of it.
+    pub(super) whole: usize,
+    /// The unit that is the whole without its arguments; the whole again where it has none.
+    pub(super) clean: usize,
+    /// The units that are its parts; empty where it is short.
+    pub(super) parts: Range<usize>,
+}
+
+impl Question {
+    /// The units whose words count: the whole and the parts.
+    pub(super) fn units(&self) -> impl Iterator<Item = usize> + use<> {
+        std::iter::once(self.whole).chain(self.parts.clone())
+    }
+}
+
+/// What words and vectors say.
+pub(super) struct Evidence {
+    /// The things asked for.
+    pub(super) questions: Vec<Question>,
+    /// The text of each unit.
+    pub(super) texts: Vec<String>,
+    /// The words of each unit.
+    pub(super) terms: Vec<Vec<QueryTerm>>,
+    /// The vector of each unit; none where there is no model.
+    pub(super) vectors: Option<Vectors>,
+    /// The tools nearest to each unit; empty where there is no model.
+    pub(super) nearest: Vec<Nearest>,
+    /// The tools that share words with each unit.
+    pub(super) matches: Vec<Matches>,
+}
+
+impl Evidence {
+    /// Gathers what is known for the questions of `parsed`.
+    ///
+    /// # Errors
+    /// [`Error::Embed`] where the model fails, [`Error::Index`] where its vectors are not of the
+    /// index's space.
+    pub(super) fn gather(
+        parsed: &Parsed,
+        (index, view): (&Index, &View),
+        embedder: Option<&dyn Embedder>,
+        path: DensePath,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        let (questions, texts) = units(parsed);
+        let terms: Vec<Vec<QueryTerm>> = texts
+            .iter()
+            .map(|text| terms(text, &index.lexical, &view.permitted, &config.words))
+            .collect();
+        let matches = terms
+            .iter()
+            .map(|terms| {
+                let (statistics, permitted) = (&view.statistics, &view.permitted);
+                let lexical = &index.lexical;
+                lexical.score(terms, statistics, permitted, &config.bm25f)
+            })
+            .collect();
+        let mut evidence = Self {
+            questions,
+            texts,
+            terms,
+            vectors: None,
+            nearest: Vec::new(),
+            matches,
+        };
+        if let Some(embedder) = embedder.filter(|_| 0 < index.dense.rows()) {
+            if embedder.model_id() != index.model_id {
+                return Err(Error::Model {
+                    index: index.model_id.clone(),
+                    query: embedder.model_id().to_owned(),
+                });
+            }
+            let vectors = embedder.embed(Side::Query, &evidence.texts)?;
+            let rows: Vec<&[f32]> = vectors.rows().collect();
+            evidence.nearest =
+                index
+                    .dense
+                    .nearest(&rows, &view.permitted, config.candidates, path)?;
+            evidence.vectors = Some(vectors);
+        }
+        Ok(evidence)
+    }
+
+    /// Tools worth scoring for `question`: the best of each arm for each of its units.
+    pub(super) fn candidates(&self, question: &Question, config: &Config) -> BTreeSet<ToolId> {
+        let mut candidates = BTreeSet::new();
+        for unit in question.units() {
+            let by_words = self.matches[unit].top(config.candidates);
+            candidates.extend(by_words.iter().map(|scored| scored.tool));
+            let by_meaning = self.nearest.get(unit).map(|nearest| &nearest.hits);
+            candidates.extend(by_meaning.into_iter().flatten().map(|(tool, _)| *tool));
+        }
+        candidates
+    }
+
+    /// Whether some unit was looked up in the graph.
+    pub(super) fn used_graph(&self) -> bool {
+        self.nearest
+            .iter()
+            .any(|nearest| nearest.path == Path::Graph)
+    }
+
+    /// Cosine of a tool's best passage with a unit; none without a model or a vector.
+    pub(super) fn cosine(&self, index: &Index, unit: usize, tool: ToolId) -> Option<f32> {
+        let vectors = self.vectors.as_ref()?;
+        index.dense.best_cosine(vectors.row(unit), tool)
+    }
+}
+
+/// The questions and the text of each of their units.
+///
+/// What the caller hints at is searched as parts of the first question.
+fn units(parsed: &Parsed) -> (Vec<Question>, Vec<String>) {
+    let mut questions = Vec::with_capacity(parsed.questions.len());
+    let mut texts: Vec<String> = Vec::new();
+    for text in &parsed.questions {
+        let whole = texts.len();
+        texts.push(text.clone());
+        let clean = without_values(text);
+        let has_arguments = !clean.is_empty() && clean != *text;
+        if has_arguments {
+            texts.push(clean);
+        }
+        let first_part = texts.len();
+        texts.extend(parts(text));
+        if questions.is_empty() {
+            let hints = [&parsed.hints.namespace, &parsed.hints.tool];
+            texts.extend(hints.into_iter().flatten().cloned());
+        }
+        questions.push(Question {
+            whole,
+            clean: whole + usize::from(has_arguments),
+            parts: first_part..texts.len(),
+        });
+    }
+    (questions, texts)
+}

@@ -1,3 +1,4 @@
 //! All integration tests, in one binary so that it links once.
 
+mod interference;
 mod tidy;

@@ -141,7 +141,10 @@ fn files_are_small_and_say_what_they_are() {
             faults.push(format!("{file}: {lines} lines, at most {MAX_LINES}"));
         }
         for name in ["util", "common", "helper", "manager", "misc", "types"] {
-            if file.split(['/', '.', '_']).any(|part| part.starts_with(name)) {
+            if file
+                .split(['/', '.', '_'])
+                .any(|part| part.starts_with(name))
+            {
                 faults.push(format!("{file}: '{name}' is no name for an idea"));
             }
         }

@@ -56,3 +56,5 @@ pub mod embed;
 pub mod index;
 
 pub mod search;
+
+pub mod eval;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{catalog, embed, index};
+use crate::{catalog, embed, index, search};
 
 /// Why a set could not be read, searched or reported on.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +54,14 @@ pub enum Error {
     /// An index cannot be built.
     #[error(transparent)]
     Index(#[from] index::Error),
+    /// A search failed.
+    #[error("query '{query}': {source}")]
+    Search {
+        /// Id of the query.
+        query: String,
+        /// Why.
+        source: search::Error,
+    },
     /// A report that cannot be read back.
     #[error("{path} is no report of `toolscout eval --report`: {source}")]
     Report {

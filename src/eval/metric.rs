@@ -8,13 +8,16 @@ pub mod interval;
 pub mod ranking;
 pub mod separation;
 
-pub use interval::{Interval, bootstrap, bootstrap_auc, bootstrap_difference};
+pub use interval::{Interval, bootstrap, bootstrap_auc, bootstrap_difference, bootstrap_figures};
 pub use separation::{accepted, auc};
 
 use crate::tool::ToolId;
 
 /// A figure of one ranking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(try_from = "String", into = "String")]
 pub enum Metric {
     /// Needs met by the best tool, of all needs.
     Recall1,
@@ -72,6 +75,20 @@ impl Metric {
     /// The metric of that name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.as_str() == name)
+    }
+}
+
+impl From<Metric> for String {
+    fn from(metric: Metric) -> Self {
+        metric.as_str().to_owned()
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::of_name(&name).ok_or_else(|| format!("no metric is called '{name}'"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bootstrap intervals: how far a figure would move had other queries been drawn.
 
-use super::auc;
+use super::{Figures, Metric, auc};
 use crate::eval::random::Random;
 
 /// Resamples drawn; the ends of a 95 % interval then rest on 25 of them each.
@@ -9,12 +9,25 @@ const RESAMPLES: usize = 1000;
 const SEED: u64 = 0x746f_6f6c_7363_6f75;
 
 /// A 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(from = "[f64; 2]", into = "[f64; 2]")]
 pub struct Interval {
     /// 2.5th percentile.
     pub low: f64,
     /// 97.5th percentile.
     pub high: f64,
+}
+
+impl From<[f64; 2]> for Interval {
+    fn from([low, high]: [f64; 2]) -> Self {
+        Self { low, high }
+    }
+}
+
+impl From<Interval> for [f64; 2] {
+    fn from(interval: Interval) -> Self {
+        [interval.low, interval.high]
+    }
 }
 
 /// The percentile bootstrap interval of the mean of `values`, resampled with a fixed seed.
@@ -36,6 +49,26 @@ pub fn bootstrap(values: &[f64]) -> Interval {
             .sum();
         sum / values.len().max(1) as f64
     })
+}
+
+/// The interval of each metric's mean, all over the same draws of queries.
+///
+/// ```
+/// use toolscout::eval::metric::{Figures, Metric, bootstrap_figures};
+/// let intervals = bootstrap_figures(&[Figures::ZERO; 3]);
+/// assert_eq!(intervals[Metric::Mrr as usize].high, 0.0);
+/// ```
+pub fn bootstrap_figures(figures: &[Figures]) -> Vec<Interval> {
+    let mut random = Random::new(SEED);
+    let draws = || Figures::mean((0..figures.len()).map(|_| &figures[random.below(figures.len())]));
+    let means: Vec<Figures> = std::iter::repeat_with(draws).take(RESAMPLES).collect();
+    Metric::ALL
+        .into_iter()
+        .map(|metric| {
+            let mut values = means.iter().map(|mean| mean.get(metric));
+            percentiles(|| values.next().unwrap_or(0.0))
+        })
+        .collect()
 }
 
 /// The interval of the mean of `after - before`, query by query: much narrower than that of either,

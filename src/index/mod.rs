@@ -8,6 +8,8 @@ pub mod analyze;
 pub mod build;
 pub mod dense;
 mod error;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod lexical;
 pub mod snapshot;
 

@@ -4,10 +4,11 @@
 //! counts. Rows of avoid-when lines are kept beside them as negative evidence: [`Dense::cosines`]
 //! gives them, [`Dense::nearest`] never counts them.
 //!
-//! Two ways lead to the nearest: an [exact scan](exact) over the permitted tools' rows, and a
-//! [graph](graph) that visits a part of them and re-scores what it finds. The [planner](plan)
-//! chooses by the number of permitted tools alone.
+//! Two ways lead to the nearest: an exact scan (`exact`) over the permitted tools' rows, and a graph
+//! (`graph`) that visits a part of them and re-scores what it finds. The planner (`plan`) chooses by
+//! the number of permitted tools.
 
+mod coarse;
 mod dot;
 mod exact;
 mod graph;
@@ -43,7 +44,19 @@ pub struct Dense {
     passages: Vec<Passage>,
     /// First row of each tool, and the number of rows at the end.
     starts: Vec<u32>,
+    coarse: coarse::Coarse,
     graph: OnceLock<graph::Graph>,
+}
+
+/// How a graph came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GraphHealth {
+    /// Distinct vectors.
+    pub nodes: usize,
+    /// Those the graph does not lead to, which are scanned beside it.
+    pub left_out: usize,
+    /// Whether searches use it: not where its build failed or left out too much.
+    pub usable: bool,
 }
 
 impl Dense {
@@ -67,6 +80,7 @@ impl Dense {
             starts[tool + 1] += starts[tool];
         }
         Ok(Self {
+            coarse: coarse::Coarse::new(&vectors),
             vectors,
             owners,
             passages,
@@ -171,14 +185,44 @@ impl Dense {
                 return Err(Error::QueryNotFinite);
             }
         }
-        let _ = path;
-        Ok(exact::nearest(self, queries, permitted, k))
+        if k == 0 {
+            let nothing = Nearest {
+                hits: Vec::new(),
+                path: Path::Exact,
+            };
+            return Ok(vec![nothing; queries.len()]);
+        }
+        let graph = match path {
+            DensePath::Exact => None,
+            DensePath::Hnsw => Some(self.graph()),
+            DensePath::Auto if plan::graph_pays(self, permitted) => self.graph.get(),
+            DensePath::Auto => None,
+        };
+        let found = graph.and_then(|graph| {
+            let search = |query| {
+                Some(Nearest {
+                    hits: graph.nearest(self, query, permitted, k)?,
+                    path: Path::Graph,
+                })
+            };
+            queries.iter().copied().map(search).collect()
+        });
+        Ok(found.unwrap_or_else(|| exact::nearest(self, queries, permitted, k)))
     }
 
     /// Builds the graph if there is none yet: seconds for 10,000 rows, minutes for 100,000, on all
     /// cores. Answers are the same without it, only slower over many permitted tools.
     pub fn prepare_graph(&self) {
-        let _ = self.graph.get_or_init(|| graph::Graph);
+        self.graph();
+    }
+
+    /// How the graph came out; none until it is built.
+    pub fn graph_health(&self) -> Option<GraphHealth> {
+        self.graph.get().map(graph::Graph::health)
+    }
+
+    fn graph(&self) -> &graph::Graph {
+        self.graph.get_or_init(|| graph::Graph::build(self))
     }
 }
 

@@ -21,6 +21,18 @@ pub enum Error {
         /// Which row.
         row: usize,
     },
+    /// A model's vectors are of another length than expected.
+    #[error(
+        "model '{model}' gives vectors of {found} numbers where {expected} were expected: correct 'dimension' in its manifest, or the model is another"
+    )]
+    Dimension {
+        /// The model.
+        model: String,
+        /// Numbers expected.
+        expected: usize,
+        /// Numbers given.
+        found: usize,
+    },
     /// A file of the model is missing, unreadable or not what its manifest says.
     #[error("model file {path}: {reason}")]
     File {

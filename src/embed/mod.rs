@@ -8,17 +8,25 @@
 //! core, so callers that may not block move the call to a thread of their own. What takes longer
 //! (fetching ONNX Runtime, unpacking a model) reports to a callback ([`Progress`]).
 
+mod batch;
 pub mod cache;
+mod directories;
 pub mod ensemble;
 mod error;
+mod files;
+mod folder;
 pub mod hashed;
 pub mod http;
 pub mod manifest;
 pub mod onnx;
 mod open;
 pub mod postprocess;
+mod queue;
+mod recipe;
 pub mod runtime;
+mod scratch;
 mod vectors;
+mod worker;
 
 pub use error::Error;
 pub use open::{Checked, DEFAULT_MODEL, Listed, Network, Options, check, list, open, pull};

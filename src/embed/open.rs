@@ -2,7 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::{Calibration, Embedder, Error, Progress, hashed::Hashed};
+use super::hashed::Hashed;
+use super::manifest::{self, Manifest};
+use super::onnx::Onnx;
+use super::postprocess::PostProcess;
+use super::recipe::Recipe;
+use super::{Calibration, Embedder, Error, Progress, directories, folder, runtime};
 
 /// The model used where none is named.
 pub const DEFAULT_MODEL: &str = "use-multilingual-v3";
@@ -82,16 +87,57 @@ pub struct Checked {
 /// [`Error`], which says what was looked for and what to do.
 pub fn open(
     name: &str,
-    _options: &Options,
-    _progress: &dyn Fn(Progress<'_>),
+    options: &Options,
+    progress: &dyn Fn(Progress<'_>),
 ) -> Result<Box<dyn Embedder>, Error> {
-    match name {
-        "hashed" => Ok(Box::new(Hashed::new(256))),
-        _ => Err(Error::UnknownModel {
-            name: name.to_owned(),
-            known: "hashed".to_owned(),
-        }),
+    if name == "hashed" {
+        return Ok(Box::new(Hashed::new(256)));
     }
+    let (folder, manifest) = find(name, options)?;
+    let Some(manifest) = manifest else {
+        let recipe = folder::found(&folder, name)?;
+        return onnx(recipe, PostProcess, options, progress);
+    };
+    let recipe = folder::described(&folder, &manifest)?;
+    onnx(recipe, PostProcess, options, progress)
+}
+
+fn onnx(
+    recipe: Recipe,
+    post: PostProcess,
+    options: &Options,
+    progress: &dyn Fn(Progress<'_>),
+) -> Result<Box<dyn Embedder>, Error> {
+    let environment = runtime::environment(options, progress)?;
+    Ok(Box::new(Onnx::open(
+        recipe,
+        post,
+        environment,
+        options.threads,
+    )?))
+}
+
+/// The folder called `name` and its manifest: one of the models directory, else a path.
+fn find(name: &str, options: &Options) -> Result<(PathBuf, Option<Manifest>), Error> {
+    let models = directories::models(options);
+    let candidates = models.iter().map(|models| models.join(name));
+    let folder = candidates
+        .filter(|folder| folder.join(manifest::FILE_NAME).is_file())
+        .chain([PathBuf::from(name)])
+        .find(|folder| folder.is_dir());
+    let Some(folder) = folder else {
+        let known = manifest::list(&models?)?;
+        let names: Vec<&str> = known.iter().map(|(_, model)| model.name.as_str()).collect();
+        return Err(Error::UnknownModel {
+            name: name.to_owned(),
+            known: names.join(", "),
+        });
+    };
+    if !folder.join(manifest::FILE_NAME).is_file() {
+        return Ok((folder, None));
+    }
+    let manifest = Manifest::read(&folder)?;
+    Ok((folder, Some(manifest)))
 }
 
 /// Models of the models directory, by name.

@@ -1,0 +1,177 @@
+//! A bounded queue between callers and the threads that own a model.
+//!
+//! Unlike the standard library's channel it has several takers, and a taker can wait for one item
+//! and then take, in the same step, whatever else is waiting.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What a taker gets.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Taken<T> {
+    /// At least one item, in order of arrival.
+    Items(Vec<T>),
+    /// Nothing came in the time given.
+    Idle,
+    /// The queue is closed and empty.
+    Closed,
+}
+
+/// First in, first out; `push` blocks while it is full.
+#[derive(Debug)]
+pub(super) struct Queue<T> {
+    state: Mutex<State<T>>,
+    arrived: Condvar,
+    left: Condvar,
+    capacity: usize,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    items: VecDeque<T>,
+    closed: bool,
+}
+
+impl<T> Queue<T> {
+    /// Room for `capacity` items (at least one).
+    pub(super) fn new(capacity: usize) -> Self {
+        Self {
+            state: Mutex::new(State {
+                items: VecDeque::new(),
+                closed: false,
+            }),
+            arrived: Condvar::new(),
+            left: Condvar::new(),
+            capacity: capacity.max(1),
+        }
+    }
+
+    /// Puts `item` at the end, waiting for room. Gives it back where the queue is closed.
+    pub(super) fn push(&self, item: T) -> Result<(), T> {
+        let mut state = self.lock();
+        while state.items.len() >= self.capacity && !state.closed {
+            state = self
+                .left
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.closed {
+            return Err(item);
+        }
+        state.items.push_back(item);
+        drop(state);
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Waits up to `patience` for an item, then takes it and those behind it for as long as
+    /// `more` agrees (it is asked about each item after the first).
+    pub(super) fn take(&self, patience: Duration, mut more: impl FnMut(&T) -> bool) -> Taken<T> {
+        let deadline = Instant::now() + patience;
+        let mut state = self.lock();
+        while state.items.is_empty() {
+            if state.closed {
+                return Taken::Closed;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Taken::Idle;
+            }
+            state = self
+                .arrived
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        let mut items: Vec<T> = state.items.pop_front().into_iter().collect();
+        while state.items.front().is_some_and(&mut more) {
+            items.extend(state.items.pop_front());
+        }
+        drop(state);
+        self.left.notify_all();
+        Taken::Items(items)
+    }
+
+    /// Refuses further items. Those waiting are still taken.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.arrived.notify_all();
+        self.left.notify_all();
+    }
+
+    /// No step here leaves the state half changed, so a poisoned lock is a usable one.
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    const LONG: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn what_waits_is_taken_together_as_far_as_wanted() {
+        let queue = Queue::new(8);
+        for item in 1..=5 {
+            queue.push(item).unwrap();
+        }
+        assert_eq!(
+            queue.take(LONG, |item| *item < 4),
+            Taken::Items(vec![1, 2, 3])
+        );
+        assert_eq!(queue.take(LONG, |_| false), Taken::Items(vec![4]));
+        queue.close();
+        assert_eq!(queue.push(6), Err(6));
+        assert_eq!(queue.take(LONG, |_| true), Taken::Items(vec![5]));
+        assert_eq!(queue.take(LONG, |_| true), Taken::Closed);
+    }
+
+    #[test]
+    fn a_taker_tires_of_waiting() {
+        let queue = Queue::<u8>::new(1);
+        assert_eq!(queue.take(Duration::from_millis(5), |_| true), Taken::Idle);
+    }
+
+    #[test]
+    fn a_full_queue_makes_callers_wait_and_loses_nothing() {
+        let queue = Arc::new(Queue::new(2));
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let queue = Arc::clone(&queue);
+                std::thread::spawn(move || {
+                    for item in 0..100 {
+                        queue.push(writer * 100 + item).unwrap();
+                    }
+                })
+            })
+            .collect();
+        let mut seen = Vec::new();
+        while seen.len() < 400 {
+            let Taken::Items(items) = queue.take(LONG, |_| true) else {
+                panic!("the queue went quiet");
+            };
+            assert!(items.len() <= 2);
+            seen.extend(items);
+        }
+        writers
+            .into_iter()
+            .for_each(|writer| writer.join().unwrap());
+        seen.sort_unstable();
+        assert_eq!(seen, (0..400).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn closing_releases_who_waits_for_room() {
+        let queue = Arc::new(Queue::new(1));
+        queue.push(1).unwrap();
+        let waiting = Arc::clone(&queue);
+        let writer = std::thread::spawn(move || waiting.push(2));
+        std::thread::sleep(Duration::from_millis(20));
+        queue.close();
+        assert_eq!(writer.join().unwrap(), Err(2));
+    }
+}

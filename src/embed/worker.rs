@@ -1,0 +1,343 @@
+//! Threads that own a model, since a model can embed for one caller at a time.
+//!
+//! Each thread takes jobs from one bounded queue. A job that finds its thread idle runs at once;
+//! jobs that wait while another runs are taken together, which is how queries are batched under
+//! load without being delayed for it. The model is loaded by the thread, given up after a time
+//! without work where asked, and loaded afresh after a panic, which is an error for those whose
+//! texts were in the batch and for nobody else.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+
+use super::Error;
+use super::queue::{Queue, Taken};
+
+/// A loaded model: texts in, as many rows out.
+pub(super) type Model = Box<dyn FnMut(&[String]) -> Result<Vec<Vec<f32>>, Error> + Send>;
+
+/// Loads a model; called in the thread that will own it.
+pub(super) type Loader = Arc<dyn Fn() -> Result<Model, Error> + Send + Sync>;
+
+/// How a crew works.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Habits {
+    /// Threads, each with a model of its own.
+    pub(super) threads: usize,
+    /// Texts taken together at most, unless one job alone has more.
+    pub(super) together: usize,
+    /// How long a thread without work keeps its model.
+    pub(super) patience: Duration,
+}
+
+/// Jobs that may wait. More callers than that wait outside.
+const WAITING: usize = 256;
+
+struct Job {
+    texts: Vec<String>,
+    reply: SyncSender<Result<Vec<Vec<f32>>, Error>>,
+}
+
+/// The threads, which end when this is dropped.
+pub(super) struct Crew {
+    name: String,
+    queue: Arc<Queue<Job>>,
+}
+
+/// Rows that are being made.
+pub(super) struct Pending {
+    model: String,
+    answer: Receiver<Result<Vec<Vec<f32>>, Error>>,
+}
+
+impl Crew {
+    /// Starts the threads; `name` is the model's, for errors. Models load when first needed.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where the system gives no thread.
+    pub(super) fn start(name: &str, habits: Habits, loader: &Loader) -> Result<Self, Error> {
+        let queue = Arc::new(Queue::new(WAITING));
+        let crew = Self {
+            name: name.to_owned(),
+            queue: Arc::clone(&queue),
+        };
+        for number in 0..habits.threads.max(1) {
+            let mut worker = Worker {
+                name: name.to_owned(),
+                queue: Arc::clone(&queue),
+                habits,
+                loader: Arc::clone(loader),
+                model: None,
+            };
+            std::thread::Builder::new()
+                .name(format!("embed-{number}"))
+                .spawn(move || alone(|| worker.run()))
+                .map_err(|error| Error::Model {
+                    model: name.to_owned(),
+                    reason: format!("no thread can be started: {error}"),
+                })?;
+        }
+        Ok(crew)
+    }
+
+    /// Hands in texts, waiting for room in the queue.
+    pub(super) fn submit(&self, texts: Vec<String>) -> Pending {
+        let (reply, answer) = sync_channel(1);
+        // A closed queue drops the job and with it the reply, which the waiter sees.
+        let _ = self.queue.push(Job { texts, reply });
+        Pending {
+            model: self.name.clone(),
+            answer,
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+impl Pending {
+    /// Waits for the rows.
+    pub(super) fn wait(self) -> Result<Vec<Vec<f32>>, Error> {
+        self.answer.recv().unwrap_or_else(|_| {
+            Err(Error::Model {
+                model: self.model,
+                reason: "its thread is gone".to_owned(),
+            })
+        })
+    }
+}
+
+/// Runs `work` as a rayon pool of this one thread.
+///
+/// Tokenizers split batches over rayon's pool. Were that the global one, a caller who embeds from
+/// within it would wait for this thread while this thread waits for the caller's.
+fn alone(work: impl FnOnce() + Send) {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .use_current_thread()
+        .build();
+    match pool {
+        Ok(pool) => pool.install(work),
+        // Only where the thread is part of a pool already.
+        Err(_) => work(),
+    }
+}
+
+struct Worker {
+    name: String,
+    queue: Arc<Queue<Job>>,
+    habits: Habits,
+    loader: Loader,
+    model: Option<Model>,
+}
+
+impl Worker {
+    fn run(&mut self) {
+        loop {
+            let mut texts = 0;
+            let together = self.habits.together;
+            let taken = self.queue.take(self.habits.patience, |job: &Job| {
+                texts += job.texts.len();
+                texts < together
+            });
+            match taken {
+                Taken::Items(jobs) => self.serve(jobs),
+                Taken::Idle => self.model = None,
+                Taken::Closed => return,
+            }
+        }
+    }
+
+    /// Answers all jobs. Where they fail together each is tried alone, so that one caller's text
+    /// cannot spoil another's answer.
+    fn serve(&mut self, jobs: Vec<Job>) {
+        if let [_] = jobs.as_slice() {
+            return self.serve_alone(jobs);
+        }
+        let texts: Vec<String> = jobs.iter().flat_map(|job| job.texts.clone()).collect();
+        let Ok(rows) = self.embed(&texts) else {
+            return self.serve_alone(jobs);
+        };
+        let mut rows = rows.into_iter();
+        for job in jobs {
+            let own = rows.by_ref().take(job.texts.len()).collect();
+            // Who no longer waits needs no answer.
+            let _ = job.reply.send(Ok(own));
+        }
+    }
+
+    fn serve_alone(&mut self, jobs: Vec<Job>) {
+        for job in jobs {
+            let rows = self.embed(&job.texts);
+            let _ = job.reply.send(rows);
+        }
+    }
+
+    fn embed(&mut self, texts: &[String]) -> Result<Vec<Vec<f32>>, Error> {
+        let rows = catch_unwind(AssertUnwindSafe(|| {
+            if self.model.is_none() {
+                self.model = Some((self.loader)()?);
+            }
+            match self.model.as_mut() {
+                Some(model) => model(texts),
+                None => Ok(Vec::new()),
+            }
+        }));
+        let rows = rows.unwrap_or_else(|cause| {
+            // It may be in any state now.
+            self.model = None;
+            Err(self.fault(format!("it panicked: {}", message(cause.as_ref()))))
+        })?;
+        if rows.len() == texts.len() {
+            Ok(rows)
+        } else {
+            Err(self.fault(format!(
+                "it gave {} rows for {} texts",
+                rows.len(),
+                texts.len()
+            )))
+        }
+    }
+
+    fn fault(&self, reason: String) -> Error {
+        Error::Model {
+            model: self.name.clone(),
+            reason,
+        }
+    }
+}
+
+fn message(cause: &(dyn std::any::Any + Send)) -> &str {
+    cause
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| cause.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a word")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    const HABITS: Habits = Habits {
+        threads: 1,
+        together: 8,
+        patience: Duration::from_secs(60),
+    };
+
+    /// A model that gives a text's length, panics at "panic" and fails at "fail"; counts loads.
+    fn loader(loads: &Arc<AtomicUsize>) -> Loader {
+        let loads = Arc::clone(loads);
+        Arc::new(move || {
+            loads.fetch_add(1, Ordering::SeqCst);
+            Ok(Box::new(|texts: &[String]| {
+                if texts.iter().any(|text| text == "panic") {
+                    panic!("at the disco");
+                }
+                if texts.iter().any(|text| text == "fail") {
+                    return Err(Error::NotFinite { row: 0 });
+                }
+                Ok(texts.iter().map(|text| vec![text.len() as f32]).collect())
+            }) as Model)
+        })
+    }
+
+    fn crew(habits: Habits) -> (Crew, Arc<AtomicUsize>) {
+        let loads = Arc::new(AtomicUsize::new(0));
+        (Crew::start("m", habits, &loader(&loads)).unwrap(), loads)
+    }
+
+    fn ask(crew: &Crew, text: &str) -> Result<Vec<Vec<f32>>, Error> {
+        crew.submit(vec![text.to_owned()]).wait()
+    }
+
+    #[test]
+    fn a_panic_is_an_error_for_its_caller_and_the_model_is_loaded_afresh() {
+        let (crew, loads) = crew(HABITS);
+        assert_eq!(ask(&crew, "abc").unwrap(), [[3.0]]);
+        let error = ask(&crew, "panic").unwrap_err().to_string();
+        assert_eq!(error, "model 'm' failed: it panicked: at the disco");
+        assert_eq!(ask(&crew, "ab").unwrap(), [[2.0]]);
+        assert_eq!(loads.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn one_callers_text_does_not_spoil_anothers_answer() {
+        let (crew, _) = crew(HABITS);
+        let pending: Vec<Pending> = ["a", "fail", "bb", "panic", "ccc"]
+            .map(|text| crew.submit(vec![text.to_owned()]))
+            .into();
+        let answers: Vec<_> = pending.into_iter().map(Pending::wait).collect();
+        let good: Vec<bool> = answers.iter().map(Result::is_ok).collect();
+        assert_eq!(good, [true, false, true, false, true]);
+        assert_eq!(answers[4].as_ref().unwrap(), &[[3.0]]);
+    }
+
+    #[test]
+    fn eight_callers_at_once_each_get_their_own() {
+        let (crew, loads) = crew(Habits {
+            threads: 2,
+            ..HABITS
+        });
+        std::thread::scope(|scope| {
+            for caller in 1..=8_usize {
+                let crew = &crew;
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        let rows = ask(crew, &"x".repeat(caller)).unwrap();
+                        assert_eq!(rows, [[caller as f32]]);
+                    }
+                });
+            }
+        });
+        assert!(loads.load(Ordering::SeqCst) <= 2);
+    }
+
+    #[test]
+    fn a_thread_without_work_gives_its_model_up_and_loads_it_again() {
+        let patience = Duration::from_millis(10);
+        let (crew, loads) = crew(Habits { patience, ..HABITS });
+        ask(&crew, "a").unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        ask(&crew, "a").unwrap();
+        assert_eq!(loads.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_loader_that_fails_is_an_error_each_time_and_can_recover() {
+        let tries = AtomicUsize::new(0);
+        let loader: Loader = Arc::new(move || {
+            if tries.fetch_add(1, Ordering::SeqCst) == 0 {
+                return Err(Error::NotFinite { row: 7 });
+            }
+            Ok(Box::new(|texts: &[String]| Ok(vec![vec![1.0]; texts.len()])) as Model)
+        });
+        let crew = Crew::start("m", HABITS, &loader).unwrap();
+        assert!(matches!(ask(&crew, "a"), Err(Error::NotFinite { row: 7 })));
+        assert!(ask(&crew, "a").is_ok());
+    }
+
+    #[test]
+    fn callers_inside_rayons_own_pool_do_not_block_each_other() {
+        use rayon::prelude::*;
+        let loader: Loader = Arc::new(|| {
+            Ok(Box::new(|texts: &[String]| {
+                Ok(texts
+                    .par_iter()
+                    .map(|text| vec![text.len() as f32])
+                    .collect())
+            }) as Model)
+        });
+        let crew = Crew::start("m", HABITS, &loader).unwrap();
+        let good = (0..500)
+            .into_par_iter()
+            .filter(|_| crew.submit(vec!["ab".to_owned(); 64]).wait().is_ok())
+            .count();
+        assert_eq!(good, 500);
+    }
+}

@@ -84,10 +84,4 @@ pub enum Error {
         /// Sets given.
         found: usize,
     },
-    /// The tokenizer's data cannot be loaded.
-    #[error("the o200k tokenizer cannot be loaded: {reason}")]
-    Tokenizer {
-        /// What it said.
-        reason: String,
-    },
 }

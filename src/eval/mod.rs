@@ -10,11 +10,13 @@
 pub mod bench;
 pub mod dataset;
 mod error;
+pub mod gate;
 pub mod keep;
 pub mod metric;
 pub mod random;
 pub mod report;
 pub mod run;
+pub mod strategies;
 
 pub use error::Error;
 

@@ -4,26 +4,26 @@
 //! The confidence does. It is a logistic model over features that depend neither on the size of the
 //! catalogue nor on the length of the request.
 
-use super::answer::Arm;
+use std::collections::BTreeSet;
+
+use super::answer::{Arm, ArmScore};
 use super::config::ConfidenceModel;
 use super::evidence::Question;
 use super::rank::{List, Ranked, Ranking};
+use crate::index::analyze::{TokenKind, analyze};
 
 /// How many features there are.
-pub const FEATURE_COUNT: usize = 6;
+pub const FEATURE_COUNT: usize = 5;
 
-/// Names of the features, each in `0.0..=1.0`.
-pub const FEATURES: [&str; FEATURE_COUNT] = [
-    "semantic",
-    "keyword",
-    "margin",
-    "rare words covered",
-    "arms agree",
-    "semantic lead",
-];
+/// Names of the features, all of the best tool.
+///
+/// Its cosine; its keyword value; how far its score is above the mean of the next
+/// five; the share of the request's words, by weight, that it holds; the share of its name's words,
+/// by weight, that the request holds. Each lies in `-1.0..=1.0`.
+pub const FEATURES: [&str; FEATURE_COUNT] = ["semantic", "keyword", "lead", "coverage", "name"];
 
-/// The heaviest words of a request that a fitting tool should hold some of.
-const RARE: usize = 4;
+/// Tools that the best one's lead is measured against.
+const FIELD: usize = 5;
 
 /// The features of the best tool of a list, in the order of [`FEATURES`].
 pub(super) fn features(
@@ -34,15 +34,12 @@ pub(super) fn features(
     let Some(best) = list.ranked.first() else {
         return [0.0; FEATURE_COUNT];
     };
-    let second = list.ranked.get(1);
-    let margin = best.score - second.map_or(0.0, |second| second.score);
     [
-        value(best, Arm::Semantic),
-        value(best, Arm::Keyword),
-        margin.clamp(0.0, 1.0),
-        covered(ranking, question, best),
-        agreement(best, list),
+        said(best, Arm::Semantic).map_or(0.0, |arm| arm.raw),
+        said(best, Arm::Keyword).map_or(0.0, |arm| arm.value),
         lead(best, list),
+        coverage(ranking, question, best),
+        name(ranking, question, best),
     ]
 }
 
@@ -64,49 +61,52 @@ pub fn confidence(model: &ConfidenceModel, features: &[f32; FEATURE_COUNT]) -> f
     1.0 / (1.0 + (-(model.bias + sum)).exp())
 }
 
-fn value(ranked: &Ranked, arm: Arm) -> f32 {
-    ranked
-        .arms
-        .iter()
-        .find(|said| said.arm == arm)
-        .map_or(0.0, |said| said.value)
+fn said(ranked: &Ranked, arm: Arm) -> Option<&ArmScore> {
+    ranked.arms.iter().find(|said| said.arm == arm)
 }
 
-/// The share of the request's heaviest words, by weight, that the tool holds.
-fn covered(ranking: &Ranking<'_>, question: &Question, best: &Ranked) -> f32 {
-    let mut terms: Vec<_> = ranking.evidence.matches[question.whole]
-        .terms()
+/// How far the best tool's score is above the mean of the next [`FIELD`].
+fn lead(best: &Ranked, list: &List) -> f32 {
+    let next: f32 = list
+        .ranked
         .iter()
-        .map(|term| (term.ceiling, term.share(best.tool)))
-        .collect();
-    terms.sort_by(|a, b| b.0.total_cmp(&a.0));
-    terms.truncate(RARE);
-    let total: f32 = terms.iter().map(|(ceiling, _)| ceiling).sum();
+        .skip(1)
+        .take(FIELD)
+        .map(|ranked| ranked.score)
+        .sum();
+    best.score - next / FIELD as f32
+}
+
+/// The share of the request's words, by weight, that the tool holds; words that no permitted tool
+/// holds do not count.
+fn coverage(ranking: &Ranking<'_>, question: &Question, best: &Ranked) -> f32 {
+    let terms = ranking.evidence.matches[question.whole].terms();
+    let total: f32 = terms.iter().map(|term| term.ceiling).sum();
     let held: f32 = terms
         .iter()
-        .filter(|(_, share)| 0.0 < *share)
-        .map(|(ceiling, _)| ceiling)
+        .filter(|term| 0.0 < term.share(best.tool))
+        .map(|term| term.ceiling)
         .sum();
     if total <= 0.0 { 0.0 } else { held / total }
 }
 
-/// The share of the semantic and keyword arms that have the best tool first.
-fn agreement(best: &Ranked, list: &List) -> f32 {
-    let first = |arm: Arm| {
-        let own = value(best, arm);
-        0.0 < own && list.ranked.iter().all(|other| value(other, arm) <= own)
-    };
-    let arms = [Arm::Semantic, Arm::Keyword];
-    arms.into_iter().filter(|arm| first(*arm)).count() as f32 / arms.len() as f32
-}
-
-/// How far the best tool's meaning is ahead of the next one's.
-fn lead(best: &Ranked, list: &List) -> f32 {
-    let next = list
-        .ranked
-        .iter()
-        .skip(1)
-        .map(|other| value(other, Arm::Semantic))
-        .fold(0.0, f32::max);
-    (value(best, Arm::Semantic) - next).clamp(0.0, 1.0)
+/// The share of the tool's name, by weight of its words, that the request holds.
+fn name(ranking: &Ranking<'_>, question: &Question, best: &Ranked) -> f32 {
+    let (index, view) = (ranking.index, ranking.view);
+    let request = &ranking.evidence.terms[question.whole];
+    let words: BTreeSet<String> = analyze(&index.catalog.tool(best.tool).name)
+        .into_iter()
+        .filter(|token| !matches!(token.kind, TokenKind::Joined | TokenKind::Bigram))
+        .map(|token| token.text)
+        .collect();
+    let (mut total, mut held) = (0.0, 0.0);
+    for word in &words {
+        let frequency = index.lexical.frequency(word, &view.permitted);
+        let weight = view.statistics.idf(frequency);
+        total += weight;
+        if request.iter().any(|term| term.text == *word) {
+            held += weight;
+        }
+    }
+    if total <= 0.0 { 0.0 } else { held / total }
 }

@@ -84,14 +84,14 @@ pub struct PartShares {
 /// What the namespace arm is made of. The shares are brought to a sum of one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NamespaceShares {
+    /// How well the best of its tools match by words.
+    pub members: f32,
     /// How much of the namespace's name the request mentions.
     pub mention: f32,
     /// How near the namespace's own text is to the request.
     pub meaning: f32,
-    /// How well the best of its tools match by words.
-    pub member_words: f32,
-    /// How near the best of its tools are.
-    pub member_meaning: f32,
+    /// Weight of mentioned words at which a mention reaches `1 - 1/e`; above 0.
+    pub mention_scale: f32,
 }
 
 /// Penalty of a tool whose avoid-when line is nearer to the request than its own text is.

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use super::config::Config;
 use super::evidence::{Evidence, Question};
-use super::keyword::saturate;
-use super::view::View;
+use super::keyword;
+use super::view::{View, VisibleNamespace};
 use crate::index::Index;
 use crate::index::dense::dot;
 use crate::tool::ToolId;
@@ -25,9 +25,6 @@ pub(super) struct Namespaces {
 
 impl Namespaces {
     /// How well the namespaces fit `question`; none where there are not at least two named ones.
-    ///
-    /// `hint` is what the caller thinks it knows of the namespace; its vector is the unit of that
-    /// number, where there is one.
     pub(super) fn weigh(
         evidence: &Evidence,
         (index, view): (&Index, &View),
@@ -39,23 +36,15 @@ impl Namespaces {
             return None;
         }
         let shares = &config.namespace;
-        let total = shares.mention + shares.meaning + shares.member_words + shares.member_meaning;
+        let total = shares.members + shares.mention + shares.meaning;
         if total <= 0.0 {
             return None;
         }
-        let mut members = vec![Best::default(); view.namespaces.len()];
+        let mut points = vec![Vec::new(); view.namespaces.len()];
         for tool in candidates {
-            let Some(at) = view.namespace(index.catalog.namespace_of(*tool)) else {
-                continue;
-            };
-            let points = evidence.matches[question.whole].raw(*tool);
-            members[at]
-                .words
-                .push(saturate(points, config.keyword_scale));
-            let cosine = evidence.cosine(index, question.whole, *tool);
-            members[at]
-                .meaning
-                .push(cosine.map_or(0.0, |cosine| index.calibration.apply(cosine)));
+            if let Some(at) = view.namespace(index.catalog.namespace_of(*tool)) {
+                points[at].push(keyword::raw(evidence, question, *tool, &config.parts));
+            }
         }
         let words: BTreeSet<&str> = evidence.terms[question.whole]
             .iter()
@@ -65,24 +54,20 @@ impl Namespaces {
             .vectors
             .as_ref()
             .map(|vectors| vectors.row(question.whole));
-        let values = view
-            .namespaces
-            .iter()
-            .zip(members)
-            .map(|(namespace, members)| {
-                if index.catalog.namespace(namespace.id).name.is_empty() {
-                    return 0.0;
-                }
-                let nearness = vector
-                    .zip(index.namespace_vector(namespace.id))
-                    .map_or(0.0, |(a, b)| index.calibration.apply(dot(a, b)));
-                let sum = shares.mention * mention(&namespace.words, &words)
-                    + shares.meaning * nearness
-                    + shares.member_words * mean_of_best(members.words)
-                    + shares.member_meaning * mean_of_best(members.meaning);
-                sum / total
-            })
-            .collect();
+        let value = |(namespace, points): (&VisibleNamespace, Vec<f32>)| {
+            if index.catalog.namespace(namespace.id).name.is_empty() {
+                return 0.0;
+            }
+            let nearness = vector
+                .zip(index.namespace_vector(namespace.id))
+                .map_or(0.0, |(a, b)| index.calibration.apply(dot(a, b)));
+            let members = keyword::saturate(mean_of_best(points), config.keyword_scale);
+            let sum = shares.members * members
+                + shares.mention * mention(&namespace.words, &words, shares.mention_scale)
+                + shares.meaning * nearness;
+            sum / total
+        };
+        let values = view.namespaces.iter().zip(points).map(value).collect();
         Some(Self { values })
     }
 
@@ -93,21 +78,20 @@ impl Namespaces {
     }
 }
 
-#[derive(Debug, Clone, Default)]
-struct Best {
-    words: Vec<f32>,
-    meaning: Vec<f32>,
-}
-
-/// The share of a name, by weight of its words, that the request holds.
-fn mention(name: &[(String, f32)], request: &BTreeSet<&str>) -> f32 {
+/// How clearly the request speaks of a name: the square of the share of the name's words, by weight,
+/// that it holds, times `1 - exp(-weight held / scale)`. Common words (`mcp`, `server`) weigh
+/// nothing, and half a name is much less than a name.
+fn mention(name: &[(String, f32)], request: &BTreeSet<&str>, scale: f32) -> f32 {
     let total: f32 = name.iter().map(|(_, weight)| weight).sum();
     let held: f32 = name
         .iter()
         .filter(|(word, _)| request.contains(word.as_str()))
         .map(|(_, weight)| weight)
         .sum();
-    if total <= 0.0 { 0.0 } else { held / total }
+    if total <= 0.0 {
+        return 0.0;
+    }
+    (held / total).powi(2) * keyword::saturate(held, scale)
 }
 
 /// The mean of the [`MEMBERS`] greatest; missing ones count as 0.

@@ -14,9 +14,9 @@ impl Config {
     pub fn shipped() -> Self {
         Self {
             weights: Weights {
-                semantic: 1.6,
+                semantic: 2.0,
                 keyword: 6.0,
-                namespace: 0.0,
+                namespace: 0.3,
                 rule: 0.5,
             },
             bm25f: Bm25f {
@@ -40,13 +40,13 @@ impl Config {
                 clean: 0.4,
                 semantic: 0.5,
                 keyword: 0.3,
-                cover: 0.04,
+                cover: 0.036,
             },
             namespace: NamespaceShares {
-                mention: 1.0,
-                meaning: 1.0,
-                member_words: 1.0,
-                member_meaning: 1.0,
+                members: 0.5,
+                mention: 0.5,
+                meaning: 0.0,
+                mention_scale: 6.0,
             },
             avoid: Avoid {
                 margin: 0.05,

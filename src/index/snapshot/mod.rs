@@ -261,3 +261,6 @@ fn vectors(reader: &mut Reader, head: &Head, name: &'static str) -> Result<Vecto
     let numbers: Vec<f32> = reader.numbers(name)?;
     Vectors::from_unit(head.dim as usize, numbers).map_err(|fault| reader.inconsistent(name, fault))
 }
+
+#[cfg(test)]
+mod tests;

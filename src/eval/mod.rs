@@ -17,6 +17,7 @@ pub mod random;
 pub mod report;
 pub mod run;
 pub mod strategies;
+pub mod tune;
 
 pub use error::Error;
 

@@ -75,7 +75,9 @@ pub fn ndcg(ranks: &[Option<usize>], k: usize) -> f64 {
     gaining.sort_unstable();
     gaining.dedup();
     let gain = |rank: usize| 1.0 / (1.0 + rank as f64).log2();
-    let gained: f64 = gaining.into_iter().take_while(|r| *r <= k).map(gain).sum();
+    let within = gaining.into_iter().take_while(|rank| *rank <= k);
+    // An empty sum of floats is -0.
+    let gained = within.map(gain).fold(0.0, |sum, gain| sum + gain);
     let ideal: f64 = (1..=ranks.len().min(k)).map(gain).sum();
     if ideal == 0.0 { 0.0 } else { gained / ideal }
 }

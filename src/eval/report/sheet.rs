@@ -1,6 +1,6 @@
 //! A table, for a terminal and for Markdown.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
 
 /// A titled table of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,23 +28,22 @@ impl Sheet {
 
     /// The table as it is printed in a terminal; wide characters keep their columns.
     pub fn text(&self) -> String {
-        format!(
-            "{}\n{}\n",
-            self.title,
-            self.table(presets::UTF8_FULL_CONDENSED)
-        )
+        let rule = LineStyle::none().fill('─').junction('─');
+        let table = self.table(presets::NOTHING.header_separator(rule), (0, 2));
+        let lines: Vec<String> = table
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect();
+        format!("{}\n\n{}\n", self.title, lines.join("\n"))
     }
 
     /// The table in Markdown.
     pub fn markdown(&self) -> String {
-        format!(
-            "## {}\n\n{}\n",
-            self.title,
-            self.table(presets::ASCII_MARKDOWN)
-        )
+        let table = self.table(presets::ASCII_MARKDOWN, (1, 1));
+        format!("## {}\n\n{table}\n", self.title)
     }
 
-    fn table(&self, style: TableStyle) -> Table {
+    fn table(&self, style: TableStyle, padding: (u16, u16)) -> Table {
         let mut table = Table::new();
         table
             .load_style(style)
@@ -52,7 +51,7 @@ impl Sheet {
             .set_header(&self.header)
             .add_rows(&self.rows);
         for (at, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((1, 1));
+            column.set_padding(padding);
             column.set_cell_alignment(if at < self.names {
                 CellAlignment::Left
             } else {

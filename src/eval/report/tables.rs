@@ -62,7 +62,7 @@ pub fn markdown(report: &Report) -> String {
 fn arms(report: &Report) -> Sheet {
     let mut header = vec!["set", "arm", "queries"];
     header.extend(COLUMNS.map(|(_, name)| name));
-    header.extend(["R@5 from..to", "nDCG from..to"]);
+    header.extend(["R@5 95 %", "nDCG 95 %"]);
     let mut sheet = Sheet::new("Every way of ranking, set by set", &header, 2);
     for set in &report.sets {
         for (at, (system, figures)) in set.whole.arms.iter().enumerate() {
@@ -109,11 +109,11 @@ fn abstention(report: &Report) -> Sheet {
         "set",
         "negatives",
         "AUC",
-        "from..to",
+        "95 %",
         "accepted",
         "gold withheld",
         "AUC",
-        "from..to",
+        "95 %",
         "accepted",
     ];
     let mut sheet = Sheet::new(title, &header, 1);
@@ -225,12 +225,6 @@ pub(in crate::eval) fn mean(
 fn span(interval: Option<Interval>) -> String {
     interval.map_or_else(
         || "-".to_owned(),
-        |interval| {
-            format!(
-                "{}..{}",
-                cell(Some(interval.low)),
-                cell(Some(interval.high))
-            )
-        },
+        |interval| format!("{}–{}", cell(Some(interval.low)), cell(Some(interval.high))),
     )
 }

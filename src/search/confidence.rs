@@ -9,91 +9,104 @@ use std::collections::BTreeSet;
 use super::answer::{Arm, ArmScore};
 use super::config::ConfidenceModel;
 use super::evidence::Question;
+use super::keyword;
 use super::rank::{List, Ranked, Ranking};
+use super::terms::Role;
 use crate::index::analyze::{TokenKind, analyze};
 
 /// How many features there are.
-pub const FEATURE_COUNT: usize = 5;
+pub const FEATURE_COUNT: usize = 4;
 
-/// Names of the features, all of the best tool.
+/// Names of the features, all of the best tool, each in `0.0..=1.0`.
 ///
-/// Its cosine; its keyword value; how far its score is above the mean of the next
-/// five; the share of the request's words, by weight, that it holds; the share of its name's words,
-/// by weight, that the request holds. Each lies in `-1.0..=1.0`.
-pub const FEATURES: [&str; FEATURE_COUNT] = ["semantic", "keyword", "lead", "coverage", "name"];
+/// Its cosine; its points of BM25F, saturated; the share of the request's words, by weight, that
+/// it holds; the share of its name's words, by weight, that the request holds.
+pub const FEATURES: [&str; FEATURE_COUNT] = ["semantic", "keyword", "coverage", "name"];
 
-/// Tools that the best one's lead is measured against.
-const FIELD: usize = 5;
-
-/// The features of the best tool of a list, in the order of [`FEATURES`].
-pub(super) fn features(
-    ranking: &Ranking<'_>,
-    question: &Question,
-    list: &List,
-) -> [f32; FEATURE_COUNT] {
-    let Some(best) = list.ranked.first() else {
-        return [0.0; FEATURE_COUNT];
-    };
-    [
-        said(best, Arm::Semantic).map_or(0.0, |arm| arm.raw),
-        said(best, Arm::Keyword).map_or(0.0, |arm| arm.value),
-        lead(best, list),
-        coverage(ranking, question, best),
-        name(ranking, question, best),
-    ]
+/// The features of the best tool of a list, and how much of the request the tools have heard.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Features {
+    /// In the order of [`FEATURES`].
+    pub values: [f32; FEATURE_COUNT],
+    /// Trust in the words, `0.0..=1.0`: 1 where the tools know most words of the request.
+    pub heard: f32,
 }
 
-/// The model applied to features: `0.0..=1.0`.
+/// The features of the best tool of `list`.
+pub(super) fn features(ranking: &Ranking<'_>, question: &Question, list: &List) -> Features {
+    let Some(best) = list.ranked.first() else {
+        return Features::default();
+    };
+    let config = ranking.config;
+    let points = said(best, Arm::Keyword).map_or(0.0, |arm| arm.raw);
+    Features {
+        values: [
+            said(best, Arm::Semantic).map_or(0.0, |arm| arm.value),
+            keyword::saturate(points, config.keyword_scale),
+            coverage(ranking, question, best),
+            name(ranking, question, best),
+        ],
+        heard: (ranking.evidence.heard(question) / config.hearing.full).clamp(0.0, 1.0),
+    }
+}
+
+/// How sure it is that the best tool fits, `0.0..=1.0`.
+///
+/// A logistic model over all features where the request's words are known, one over the meaning
+/// alone where they are not, mixed by [`Features::heard`] in between.
 ///
 /// ```
-/// use toolscout::search::confidence::{FEATURE_COUNT, confidence};
+/// use toolscout::search::confidence::{Features, confidence};
 /// use toolscout::search::config::ConfidenceModel;
-/// let model = ConfidenceModel { bias: 0.0, weights: [1.0; FEATURE_COUNT] };
-/// assert_eq!(confidence(&model, &[0.0; FEATURE_COUNT]), 0.5);
+/// let model = ConfidenceModel {
+///     bias: 0.0,
+///     weights: [1.0; 4],
+///     meaning_bias: 0.0,
+///     meaning_weight: 0.0,
+/// };
+/// assert_eq!(confidence(&model, &Features::default()), 0.5);
 /// ```
-pub fn confidence(model: &ConfidenceModel, features: &[f32; FEATURE_COUNT]) -> f32 {
+pub fn confidence(model: &ConfidenceModel, features: &Features) -> f32 {
+    let logistic = |z: f32| 1.0 / (1.0 + (-z).exp());
     let sum: f32 = model
         .weights
         .iter()
-        .zip(features)
+        .zip(features.values)
         .map(|(weight, feature)| weight * feature)
         .sum();
-    1.0 / (1.0 + (-(model.bias + sum)).exp())
+    let all = logistic(model.bias + sum);
+    let meaning = logistic(model.meaning_bias + model.meaning_weight * features.values[0]);
+    meaning + features.heard * (all - meaning)
 }
 
 fn said(ranked: &Ranked, arm: Arm) -> Option<&ArmScore> {
     ranked.arms.iter().find(|said| said.arm == arm)
 }
 
-/// How far the best tool's score is above the mean of the next [`FIELD`].
-fn lead(best: &Ranked, list: &List) -> f32 {
-    let next: f32 = list
-        .ranked
-        .iter()
-        .skip(1)
-        .take(FIELD)
-        .map(|ranked| ranked.score)
-        .sum();
-    best.score - next / FIELD as f32
-}
-
 /// The share of the request's words, by weight, that the tool holds; words that no permitted tool
 /// holds do not count.
 fn coverage(ranking: &Ranking<'_>, question: &Question, best: &Ranked) -> f32 {
-    let terms = ranking.evidence.matches[question.whole].terms();
-    let total: f32 = terms.iter().map(|term| term.ceiling).sum();
-    let held: f32 = terms
+    let found = ranking.evidence.matches[question.whole].terms();
+    let (mut total, mut held) = (0.0, 0.0);
+    for (role, term) in ranking.evidence.terms[question.whole]
+        .roles
         .iter()
-        .filter(|term| 0.0 < term.share(best.tool))
-        .map(|term| term.ceiling)
-        .sum();
+        .zip(found)
+    {
+        if *role != Role::Net {
+            total += term.ceiling;
+            if 0.0 < term.share(best.tool) {
+                held += term.ceiling;
+            }
+        }
+    }
     if total <= 0.0 { 0.0 } else { held / total }
 }
 
 /// The share of the tool's name, by weight of its words, that the request holds.
 fn name(ranking: &Ranking<'_>, question: &Question, best: &Ranked) -> f32 {
     let (index, view) = (ranking.index, ranking.view);
-    let request = &ranking.evidence.terms[question.whole];
+    let request = &ranking.evidence.terms[question.whole].query;
     let words: BTreeSet<String> = analyze(&index.catalog.tool(best.tool).name)
         .into_iter()
         .filter(|token| !matches!(token.kind, TokenKind::Joined | TokenKind::Bigram))

@@ -17,6 +17,8 @@ pub struct Config {
     pub words: WordWeights,
     /// Points of BM25F at which the keyword arm reaches `1 - 1/e`; above 0.
     pub keyword_scale: f32,
+    /// How far the keyword arm is trusted on a request that the tools hardly know the words of.
+    pub hearing: Hearing,
     /// How much the parts of a long request count beside the whole.
     pub parts: PartShares,
     /// What the namespace arm is made of.
@@ -66,6 +68,16 @@ pub struct WordWeights {
     pub repeat_power: f32,
 }
 
+/// How far the keyword arm is trusted, by the share of the request's content words that some
+/// permitted tool holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hearing {
+    /// Factor on the arm where no word is known, `0.0..=1.0`.
+    pub floor: f32,
+    /// Share of known words from which on the arm counts in full; above 0.
+    pub full: f32,
+}
+
 /// How much the parts of a long request count beside the whole. Shares lie in `0.0..=1.0`: 0 counts
 /// the whole alone, 1 the best part alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,8 +89,13 @@ pub struct PartShares {
     /// Share of the best part in the keyword arm, in points.
     pub keyword: f32,
     /// Added to the score of a part's best tool, to its second half of that, to its third a third:
-    /// each part of a request is to be served. On the scale of the score.
+    /// each part of a request is to be served. On the scale of the score, and in full only where
+    /// the part's best tool scores [`cover_full`](Self::cover_full) or more.
     pub cover: f32,
+    /// Score of a part's best tool under which the part is idle talk and adds nothing.
+    pub cover_from: f32,
+    /// Score of a part's best tool from which on it adds in full.
+    pub cover_full: f32,
 }
 
 /// What the namespace arm is made of. The shares are brought to a sum of one.
@@ -105,11 +122,15 @@ pub struct Avoid {
     pub limit: f32,
 }
 
-/// A logistic model: `1 / (1 + exp(-(bias + sum of weight x feature)))`.
+/// How the confidence is computed: see [`confidence`](super::confidence::confidence).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidenceModel {
-    /// The constant term.
+    /// Constant term of the model over all features.
     pub bias: f32,
     /// A weight for each of [`FEATURES`](super::confidence::FEATURES), in that order.
     pub weights: [f32; super::confidence::FEATURE_COUNT],
+    /// Constant term of the model over the meaning alone, for requests whose words are not known.
+    pub meaning_bias: f32,
+    /// Weight of the cosine in it.
+    pub meaning_weight: f32,
 }

@@ -10,12 +10,12 @@ use super::Error;
 use super::config::Config;
 use super::parse::Parsed;
 use super::parts::{parts, without_values};
-use super::terms::terms;
+use super::terms::{Role, Terms, terms};
 use super::view::View;
 use crate::embed::{Embedder, Side, Vectors};
 use crate::index::Index;
 use crate::index::dense::{DensePath, Nearest, Path};
-use crate::index::lexical::{Matches, QueryTerm};
+use crate::index::lexical::Matches;
 use crate::tool::ToolId;
 
 /// One thing asked for.
@@ -43,7 +43,7 @@ pub(super) struct Evidence {
     /// The text of each unit.
     pub(super) texts: Vec<String>,
     /// The words of each unit.
-    pub(super) terms: Vec<Vec<QueryTerm>>,
+    pub(super) terms: Vec<Terms>,
     /// The vector of each unit; none where there is no model.
     pub(super) vectors: Option<Vectors>,
     /// The tools nearest to each unit; empty where there is no model.
@@ -66,7 +66,7 @@ impl Evidence {
         config: &Config,
     ) -> Result<Self, Error> {
         let (questions, texts) = units(parsed);
-        let terms: Vec<Vec<QueryTerm>> = texts
+        let terms: Vec<Terms> = texts
             .iter()
             .map(|text| terms(text, &index.lexical, &view.permitted, &config.words))
             .collect();
@@ -75,7 +75,7 @@ impl Evidence {
             .map(|terms| {
                 let (statistics, permitted) = (&view.statistics, &view.permitted);
                 let lexical = &index.lexical;
-                lexical.score(terms, statistics, permitted, &config.bm25f)
+                lexical.score(&terms.query, statistics, permitted, &config.bm25f)
             })
             .collect();
         let mut evidence = Self {
@@ -114,6 +114,23 @@ impl Evidence {
             candidates.extend(by_meaning.into_iter().flatten().map(|(tool, _)| *tool));
         }
         candidates
+    }
+
+    /// The share of the question's content words that some permitted tool holds, `0.0..=1.0`; 0
+    /// where it has none. A Chinese request over English tools is hardly heard.
+    pub(super) fn heard(&self, question: &Question) -> f32 {
+        let found = self.matches[question.whole].terms().iter();
+        let content = self.terms[question.whole]
+            .roles
+            .iter()
+            .zip(found)
+            .filter(|(role, _)| **role == Role::Content);
+        let (mut heard, mut all) = (0.0, 0.0);
+        for (_, matches) in content {
+            all += 1.0;
+            heard += f32::from(u8::from(0 < matches.frequency));
+        }
+        if all <= 0.0 { 0.0 } else { heard / all }
     }
 
     /// Whether some unit was looked up in the graph.

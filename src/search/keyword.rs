@@ -5,7 +5,7 @@
 //! for it. Dividing by the request's mass lost up to two points of recall@5 on every development set.
 
 use super::answer::TermMatch;
-use super::config::PartShares;
+use super::config::{Hearing, PartShares};
 use super::evidence::{Evidence, Question};
 use crate::index::Index;
 use crate::index::lexical::Field;
@@ -29,6 +29,13 @@ pub(super) fn raw(
     whole + shares.keyword * (best - whole)
 }
 
+/// Factor on the arm for a question of which the permitted tools know `heard` of the words:
+/// `floor` where they know none, 1 from `full` on. Otherwise one brand name in Latin letters would
+/// decide a Chinese request over English tools.
+pub(super) fn trust(heard: f32, hearing: &Hearing) -> f32 {
+    (hearing.floor + (1.0 - hearing.floor) * heard / hearing.full).clamp(hearing.floor, 1.0)
+}
+
 /// Points as a number in `0.0..1.0`: `1 - exp(-points / scale)`.
 pub(super) fn saturate(points: f32, scale: f32) -> f32 {
     1.0 - (-points / scale).exp()
@@ -50,6 +57,7 @@ pub(super) fn matched(
 ) -> Vec<TermMatch> {
     let matches = evidence.matches[question.whole].terms();
     let mut found: Vec<TermMatch> = evidence.terms[question.whole]
+        .query
         .iter()
         .zip(matches)
         .map(|(term, matches)| (&term.text, matches.share(tool)))

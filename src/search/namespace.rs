@@ -1,8 +1,8 @@
 //! The namespace arm: does the request speak of the group that a tool belongs to?
 //!
 //! Server-then-tool routing in one pass: a namespace counts by how much of its name the request
-//! mentions, by its own text, and by how well its best tools match. It says nothing where there are
-//! no namespaces to choose between.
+//! mentions, by its own text, and by how well its best tools match. It says nothing where no
+//! namespace has a name.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) struct Namespaces {
 }
 
 impl Namespaces {
-    /// How well the namespaces fit `question`; none where there are not at least two named ones.
+    /// How well the namespaces fit `question`; none where no namespace has a name.
     pub(super) fn weigh(
         evidence: &Evidence,
         (index, view): (&Index, &View),
@@ -32,7 +32,8 @@ impl Namespaces {
         candidates: &BTreeSet<ToolId>,
         config: &Config,
     ) -> Option<Self> {
-        if view.namespaces.len() < 2 {
+        let named = |namespace: &VisibleNamespace| !namespace.words.is_empty();
+        if !view.namespaces.iter().any(named) {
             return None;
         }
         let shares = &config.namespace;
@@ -47,6 +48,7 @@ impl Namespaces {
             }
         }
         let words: BTreeSet<&str> = evidence.terms[question.whole]
+            .query
             .iter()
             .map(|term| term.text.as_str())
             .collect();

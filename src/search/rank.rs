@@ -16,6 +16,8 @@ use crate::tool::{SideEffect, ToolId};
 
 /// Tools of a part that get the bonus of [`PartShares::cover`](super::config::PartShares::cover).
 const COVERED: usize = 3;
+/// Arms whose weights a part's score is divided by, so that it is on the scale of the whole's.
+const MEASURED: [Arm; 3] = [Arm::Semantic, Arm::Keyword, Arm::Namespace];
 /// Scores closer than this are a tie: the order of sums must not decide between tools.
 const TIE: f32 = 1e-5;
 
@@ -42,6 +44,14 @@ pub(super) struct Ranking<'a> {
     pub(super) config: &'a Config,
 }
 
+/// A question with what is the same for all its candidates.
+struct Asked<'a> {
+    question: &'a Question,
+    namespaces: Option<&'a Namespaces>,
+    /// Factor on the keyword arm.
+    trust: f32,
+}
+
 /// A ranked list and the arms that spoke for it.
 pub(super) struct List {
     /// Best first.
@@ -63,12 +73,18 @@ impl Ranking<'_> {
             &candidates,
             config,
         );
-        let speaking = self.speaking(question, namespaces.as_ref(), &candidates);
-        let bonus = self.cover_bonus(question);
+        let trust = keyword::trust(self.evidence.heard(question), &config.hearing);
+        let asked = Asked {
+            question,
+            namespaces: namespaces.as_ref(),
+            trust,
+        };
+        let speaking = self.speaking(&asked, &candidates);
+        let bonus = self.cover_bonus(question, trust);
         let mut ranked: Vec<Ranked> = candidates
             .iter()
             .map(|tool| {
-                let said = self.say(question, namespaces.as_ref(), *tool);
+                let said = self.say(&asked, *tool);
                 let arms = fuse(&said, &speaking, &config.weights);
                 let covered = bonus.get(tool).copied().unwrap_or(0.0);
                 let avoided = self.avoided(question, *tool);
@@ -96,8 +112,8 @@ impl Ranking<'_> {
         List { ranked, speaking }
     }
 
-    fn say(&self, question: &Question, namespaces: Option<&Namespaces>, tool: ToolId) -> Vec<Said> {
-        let (index, config) = (self.index, self.config);
+    fn say(&self, asked: &Asked<'_>, tool: ToolId) -> Vec<Said> {
+        let (index, config, question) = (self.index, self.config, asked.question);
         let mut said = Vec::with_capacity(Arm::ALL.len());
         if let Some(raw) = semantic::raw(self.evidence, index, question, tool, &config.parts) {
             let value = semantic::value(index, raw);
@@ -111,9 +127,9 @@ impl Ranking<'_> {
         said.push(Said {
             arm: Arm::Keyword,
             raw,
-            value: keyword::saturate(raw, config.keyword_scale),
+            value: asked.trust * keyword::saturate(raw, config.keyword_scale),
         });
-        if let Some(namespaces) = namespaces {
+        if let Some(namespaces) = asked.namespaces {
             let value = namespaces.value(index, self.view, tool);
             said.push(Said {
                 arm: Arm::Namespace,
@@ -131,23 +147,19 @@ impl Ranking<'_> {
         said
     }
 
-    fn speaking(
-        &self,
-        question: &Question,
-        namespaces: Option<&Namespaces>,
-        candidates: &BTreeSet<ToolId>,
-    ) -> Vec<Arm> {
+    fn speaking(&self, asked: &Asked<'_>, candidates: &BTreeSet<ToolId>) -> Vec<Arm> {
         let speaks = |arm: &Arm| match arm {
             Arm::Semantic => self.evidence.vectors.is_some(),
-            Arm::Keyword => keyword::speaks(self.evidence, question),
-            Arm::Namespace => namespaces.is_some(),
+            Arm::Keyword => keyword::speaks(self.evidence, asked.question),
+            Arm::Namespace => asked.namespaces.is_some(),
             Arm::Rule => candidates.iter().any(|tool| rule::value(*tool).is_some()),
         };
         Arm::ALL.into_iter().filter(speaks).collect()
     }
 
     /// What the best tools of each part get on top.
-    fn cover_bonus(&self, question: &Question) -> BTreeMap<ToolId, f32> {
+    fn cover_bonus(&self, question: &Question, trust: f32) -> BTreeMap<ToolId, f32> {
+        let shares = &self.config.parts;
         let mut bonus = BTreeMap::new();
         for unit in question.parts.clone() {
             let part = Question {
@@ -155,20 +167,28 @@ impl Ranking<'_> {
                 clean: unit,
                 parts: unit..unit,
             };
-            let speaking = self.speaking(&part, None, &BTreeSet::new());
+            let asked = Asked {
+                question: &part,
+                namespaces: None,
+                trust,
+            };
             let mut best: Vec<(f32, ToolId)> = self
                 .evidence
                 .candidates(&part, self.config)
                 .into_iter()
                 .map(|tool| {
-                    let said = self.say(&part, None, tool);
-                    let arms = fuse(&said, &speaking, &self.config.weights);
+                    let arms = fuse(&self.say(&asked, tool), &MEASURED, &self.config.weights);
                     (arms.iter().map(|arm| arm.contribution).sum(), tool)
                 })
                 .collect();
             best.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            let Some((score, _)) = best.first() else {
+                continue;
+            };
+            let range = shares.cover_full - shares.cover_from;
+            let share = ((score - shares.cover_from) / range).clamp(0.0, 1.0);
             for (rank, (_, tool)) in best.into_iter().take(COVERED).enumerate() {
-                *bonus.entry(tool).or_insert(0.0) += self.config.parts.cover / (1 + rank) as f32;
+                *bonus.entry(tool).or_insert(0.0) += share * shares.cover / (1 + rank) as f32;
             }
         }
         bonus

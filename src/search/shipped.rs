@@ -1,8 +1,7 @@
 //! The shipped constants, and where each was found.
 
-use super::confidence::FEATURE_COUNT;
 use super::config::{
-    Avoid, ConfidenceModel, Config, NamespaceShares, PartShares, Weights, WordWeights,
+    Avoid, ConfidenceModel, Config, Hearing, NamespaceShares, PartShares, Weights, WordWeights,
 };
 use crate::index::lexical::Bm25f;
 
@@ -14,7 +13,7 @@ impl Config {
     pub fn shipped() -> Self {
         Self {
             weights: Weights {
-                semantic: 2.0,
+                semantic: 2.25,
                 keyword: 6.0,
                 namespace: 0.3,
                 rule: 0.5,
@@ -36,11 +35,17 @@ impl Config {
                 repeat_power: 0.25,
             },
             keyword_scale: 45.0,
+            hearing: Hearing {
+                floor: 0.4,
+                full: 0.8,
+            },
             parts: PartShares {
                 clean: 0.4,
                 semantic: 0.5,
                 keyword: 0.3,
-                cover: 0.036,
+                cover: 0.3 / 8.55,
+                cover_from: 1.0 / 8.55,
+                cover_full: 2.0 / 8.55,
             },
             namespace: NamespaceShares {
                 members: 0.5,
@@ -55,8 +60,10 @@ impl Config {
             },
             candidates: 120,
             confidence: ConfidenceModel {
-                bias: -2.0,
-                weights: [4.0; FEATURE_COUNT],
+                bias: -3.504,
+                weights: [2.369, 4.502, 2.52, 0.617],
+                meaning_bias: -2.584,
+                meaning_weight: 5.595,
             },
             threshold: 0.1,
             variant_cosine: 0.95,

@@ -28,7 +28,27 @@ struct Seen {
     quoted: bool,
 }
 
-/// The distinct terms of `text` with their weights, in ascending order of term.
+/// The distinct terms of a text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Terms {
+    /// With their weights, in ascending order of term.
+    pub(super) query: Vec<QueryTerm>,
+    /// What each is.
+    pub(super) roles: Vec<Role>,
+}
+
+/// What a term is to its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A word that says what is wanted.
+    Content,
+    /// A word of an argument, or one with which people ask for anything.
+    Aside,
+    /// A piece of a word, or words joined: a net under the words.
+    Net,
+}
+
+/// The distinct terms of `text`.
 ///
 /// Depends on the permitted tools only through [`Lexical::is_word`].
 pub(super) fn terms(
@@ -36,7 +56,7 @@ pub(super) fn terms(
     lexical: &Lexical,
     permitted: &Permitted,
     weights: &WordWeights,
-) -> Vec<QueryTerm> {
+) -> Terms {
     let text = NOISE.replace_all(text, " ");
     let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
     for (piece, quoted) in pieces(&text) {
@@ -51,20 +71,37 @@ pub(super) fn terms(
             entry.kind = Some(entry.kind.map_or(token.kind, |kind| kind.min(token.kind)));
         }
     }
-    let mut terms: Vec<QueryTerm> = seen
+    let mut terms: Vec<(QueryTerm, Role)> = seen
         .into_iter()
         .map(|(text, seen)| {
             let weight = weigh(&text, &seen, weights, || lexical.is_word(&text, permitted));
-            QueryTerm { text, weight }
+            let role = role(&text, &seen);
+            (QueryTerm { text, weight }, role)
         })
-        .filter(|term| 0.0 < term.weight)
+        .filter(|(term, _)| 0.0 < term.weight)
         .collect();
     if MAX_TERMS < terms.len() {
-        terms.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.text.cmp(&b.text)));
+        let heaviest_first = |a: &(QueryTerm, Role), b: &(QueryTerm, Role)| {
+            b.0.weight
+                .total_cmp(&a.0.weight)
+                .then_with(|| a.0.text.cmp(&b.0.text))
+        };
+        terms.sort_by(heaviest_first);
         terms.truncate(MAX_TERMS);
-        terms.sort_by(|a, b| a.text.cmp(&b.text));
+        terms.sort_by(|a, b| a.0.text.cmp(&b.0.text));
     }
-    terms
+    let (query, roles) = terms.into_iter().unzip();
+    Terms { query, roles }
+}
+
+fn role(text: &str, seen: &Seen) -> Role {
+    match seen.kind {
+        Some(TokenKind::Word | TokenKind::HanWord) if seen.quoted || is_boilerplate(text) => {
+            Role::Aside
+        }
+        Some(TokenKind::Word | TokenKind::HanWord) => Role::Content,
+        _ => Role::Net,
+    }
 }
 
 fn weigh(text: &str, seen: &Seen, weights: &WordWeights, is_word: impl Fn() -> bool) -> f32 {

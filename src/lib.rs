@@ -58,3 +58,4 @@ pub mod index;
 pub mod search;
 
 pub mod eval;
+pub mod serve;

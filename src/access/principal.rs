@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Who asks. Every field comes from authentication, never from the query.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal {
     /// The organisation the caller belongs to. Tools of other tenants do not exist for it.
     pub tenant: String,

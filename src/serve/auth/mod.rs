@@ -1,0 +1,73 @@
+//! Who asks: from a request's headers to a [`Principal`].
+//!
+//! A handler that takes a [`Caller`] cannot be reached without one; one that does not take it cannot
+//! see a principal. Nothing else of a request has a say in who asks.
+
+mod keys;
+mod local;
+
+use std::fmt;
+
+use axum::extract::FromRequestParts;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+
+pub use keys::{Error, Keys, hash_of_key};
+
+use super::error::Error as Refusal;
+use super::state::App;
+use crate::access::Principal;
+
+/// How callers prove who they are. There is no default: an open server must be asked for by name.
+#[derive(Clone)]
+pub enum Authentication {
+    /// Nobody proves anything, and everybody is this principal. [`run`](super::run()) refuses it on
+    /// an address that other machines can reach.
+    Open(Principal),
+    /// By API key.
+    Keys(Keys),
+}
+
+// Written by hand so that no way of logging a server can show who holds which rights.
+impl fmt::Debug for Authentication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(_) => f.write_str("Open"),
+            Self::Keys(keys) => write!(f, "Keys({})", keys.len()),
+        }
+    }
+}
+
+/// The authenticated caller.
+#[derive(Debug, Clone)]
+pub(super) struct Caller(pub(super) Principal);
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
+        match app.authentication() {
+            Authentication::Open(principal) => {
+                if !local::is_local(&parts.headers) {
+                    return Err(Refusal::NotLocal);
+                }
+                Ok(Self(principal.clone()))
+            }
+            Authentication::Keys(keys) => {
+                let presented = bearer(parts).ok_or(Refusal::Unauthorized)?;
+                let (name, principal) = keys.find(presented).ok_or(Refusal::Unauthorized)?;
+                tracing::Span::current().record("caller", name);
+                Ok(Self(principal.clone()))
+            }
+        }
+    }
+}
+
+/// The token of an `authorization: Bearer TOKEN` header.
+fn bearer(parts: &Parts) -> Option<&str> {
+    let value = parts.headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then_some(token.trim())
+}

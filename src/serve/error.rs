@@ -1,0 +1,172 @@
+//! The one table of errors: stable code, HTTP status, sentence. No other file names a status.
+//!
+//! An [`Error`] becomes a response without a body; the outermost middleware
+//! ([`observe`](super::observe)) writes the body, since it knows the request's identity, and logs
+//! the cause, once. Causes of faults on our side never reach the caller.
+//!
+//! A message is made of the request and of fixed words only, never of what is in the catalogue, so
+//! it says the same of a hidden tool as of one that does not exist.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::response::{IntoResponse, Response};
+
+use super::wire::Invalid;
+use crate::search;
+
+/// Why a request was not served.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The body is not JSON at all.
+    #[error("the body is not JSON: {reason}")]
+    MalformedJson {
+        /// What the parser says, with line and column.
+        reason: String,
+    },
+    /// The request can be read and cannot be served.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The body is not declared as JSON.
+    #[error(
+        "the body must be JSON, uncompressed: send the header 'content-type: application/json'"
+    )]
+    UnsupportedMediaType,
+    /// The body is too large.
+    #[error("the body is larger than {limit} bytes")]
+    BodyTooLarge {
+        /// Bytes that are accepted.
+        limit: usize,
+    },
+    /// The body came too slowly.
+    #[error("the body did not arrive within {}: send it at once", seconds(*.0))]
+    SlowBody(Duration),
+    /// The connection broke while the body was read.
+    #[error("the body ended early")]
+    BrokenBody,
+    /// There is no key, or none that is known. One answer for both.
+    #[error("a valid API key is required: send the header 'authorization: Bearer KEY'")]
+    Unauthorized,
+    /// A server without authentication was asked for by a name that is not this machine's: a page
+    /// in a browser may be behind it.
+    #[error("this server is open to its own machine only: ask for it as localhost or 127.0.0.1")]
+    NotLocal,
+    /// There is no such tool, or the caller may not see it. One answer for both.
+    #[error("there is no tool with this key among those you may see")]
+    UnknownTool,
+    /// There is nothing at this path.
+    #[error(
+        "there is nothing at this path: see /openapi.json; a tool's key is one segment, with '/' written as %2F"
+    )]
+    UnknownPath,
+    /// The path exists, and not for this method.
+    #[error("this path does not answer this method: see the header 'allow'")]
+    MethodNotAllowed,
+    /// The request took too long.
+    #[error("the request took longer than {}: try again, or ask for less", seconds(*.0))]
+    Timeout(Duration),
+    /// Too many requests are waiting.
+    #[error("too many requests are waiting: try again in a second")]
+    Overloaded,
+    /// The server is about to stop.
+    #[error("the server is stopping: ask another")]
+    Stopping,
+    /// A fault on our side.
+    #[error("something went wrong on the server: its log names this request_id")]
+    Internal {
+        /// For the log alone.
+        cause: String,
+    },
+}
+
+impl From<search::Error> for Error {
+    /// Nothing that a query says makes a search fail, so whatever does is a fault on our side.
+    fn from(error: search::Error) -> Self {
+        Self::internal(&error)
+    }
+}
+
+impl Error {
+    /// A fault on our side, with its chain of causes for the log.
+    pub(super) fn internal(error: &dyn std::error::Error) -> Self {
+        let mut cause = error.to_string();
+        let mut next = error.source();
+        while let Some(source) = next {
+            cause = format!("{cause}: {source}");
+            next = source.source();
+        }
+        Self::Internal { cause }
+    }
+
+    /// The row of the table: stable code and status.
+    fn row(&self) -> (&'static str, StatusCode) {
+        match self {
+            Self::MalformedJson { .. } => ("malformed_json", StatusCode::BAD_REQUEST),
+            Self::Invalid(_) => ("invalid_request", StatusCode::UNPROCESSABLE_ENTITY),
+            Self::UnsupportedMediaType => {
+                ("unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE)
+            }
+            Self::BodyTooLarge { .. } => ("body_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+            Self::SlowBody(_) => ("slow_body", StatusCode::REQUEST_TIMEOUT),
+            Self::BrokenBody => ("broken_body", StatusCode::BAD_REQUEST),
+            Self::Unauthorized => ("unauthorized", StatusCode::UNAUTHORIZED),
+            Self::NotLocal => ("not_local", StatusCode::FORBIDDEN),
+            Self::UnknownTool => ("unknown_tool", StatusCode::NOT_FOUND),
+            Self::UnknownPath => ("unknown_path", StatusCode::NOT_FOUND),
+            Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
+            Self::Timeout(_) => ("timeout", StatusCode::GATEWAY_TIMEOUT),
+            Self::Overloaded => ("overloaded", StatusCode::SERVICE_UNAVAILABLE),
+            Self::Stopping => ("stopping", StatusCode::SERVICE_UNAVAILABLE),
+            Self::Internal { .. } => ("internal", StatusCode::INTERNAL_SERVER_ERROR),
+        }
+    }
+}
+
+/// What the outermost middleware needs to finish an error's response; rides in its extensions.
+#[derive(Debug, Clone)]
+pub(super) struct Failure {
+    /// Stable code.
+    pub(super) code: &'static str,
+    /// Sentence for the caller.
+    pub(super) message: String,
+    /// Sentence for the log, where it is another.
+    pub(super) cause: Option<String>,
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let (code, status) = self.row();
+        let message = self.to_string();
+        let mut response = status.into_response();
+        let headers = response.headers_mut();
+        match &self {
+            Self::Unauthorized => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::Overloaded | Self::Stopping => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        let cause = match self {
+            Self::Internal { cause } => Some(cause),
+            _ => None,
+        };
+        response.extensions_mut().insert(Failure {
+            code,
+            message,
+            cause,
+        });
+        response
+    }
+}
+
+/// The caller's copy is still right. No error, but its status belongs in this file too.
+pub(super) fn not_modified() -> Response {
+    StatusCode::NOT_MODIFIED.into_response()
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f32())
+}

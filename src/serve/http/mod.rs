@@ -1,0 +1,28 @@
+//! The REST resources, a file each: its routes and its handlers.
+
+mod conditional;
+pub(super) mod discover;
+pub(super) mod health;
+pub(super) mod namespaces;
+pub(super) mod tools;
+
+use axum::Router;
+use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::response::{IntoResponse, Response};
+
+use super::state::App;
+
+/// All of them.
+pub(super) fn router() -> Router<App> {
+    Router::new()
+        .merge(discover::router())
+        .merge(tools::router())
+        .merge(namespaces::router())
+        .merge(health::router())
+}
+
+/// A response of JSON text.
+fn json(text: impl Into<axum::body::Body>) -> Response {
+    let kind = HeaderValue::from_static("application/json");
+    ([(CONTENT_TYPE, kind)], text.into()).into_response()
+}

@@ -1,0 +1,11 @@
+//! REST, called as a service without a socket, but for what only a socket shows.
+
+mod auth;
+mod bad_requests;
+mod discover;
+mod fixture;
+mod listener;
+mod load;
+mod openapi;
+mod tools;
+mod wire;

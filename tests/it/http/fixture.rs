@@ -237,7 +237,7 @@ impl Embedder for Troubled {
         self.begun.fetch_add(1, Ordering::SeqCst);
         match self.trouble {
             Trouble::Sleep(time) => std::thread::sleep(time),
-            Trouble::Panic => panic!("the cause is not for callers"),
+            Trouble::Panic => std::panic::panic_any("the cause is not for callers"),
             Trouble::Fail => {
                 return Err(embed::Error::Model {
                     model: "m".into(),

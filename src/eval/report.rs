@@ -136,12 +136,11 @@ impl Report {
         })
     }
 
-    /// The report without its queries: figures only.
-    pub fn slim(&self) -> Self {
+    /// The report without its queries one by one.
+    pub fn without_rows(&self) -> Self {
         let mut slim = self.clone();
         for set in &mut slim.sets {
             set.rows.clear();
-            set.worst.clear();
         }
         slim
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::sheet::{Sheet, cell, difference};
 use super::{Report, Row, SetReport};
 use crate::eval::Error;
@@ -17,7 +19,7 @@ const COMPARED: [Metric; 4] = [
 ];
 
 /// What changed on one set.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SetChange {
     /// Name of the set.
     pub name: String,
@@ -30,7 +32,7 @@ pub struct SetChange {
 }
 
 /// What changed in one metric.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
     /// The metric.
     pub metric: Metric,
@@ -48,7 +50,7 @@ pub struct Change {
 }
 
 /// A query that changed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Moved {
     /// Its id.
     pub id: String,

@@ -1,5 +1,10 @@
 //! All integration tests, in one binary so that it links once.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy lets tests unwrap, but not the functions that tests share"
+)]
+
 mod eval;
 mod http;
 mod interference;

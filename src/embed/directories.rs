@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::{Error, Options};
 
 /// Environment variable naming the folder of models.
-pub const MODELS_VARIABLE: &str = "TOOLSCOUT_MODELS";
+pub(super) const MODELS_VARIABLE: &str = "TOOLSCOUT_MODELS";
 /// Environment variable naming the folder of fetched files.
-pub const CACHE_VARIABLE: &str = "TOOLSCOUT_CACHE";
+pub(super) const CACHE_VARIABLE: &str = "TOOLSCOUT_CACHE";
 
 /// An environment variable as a path; an empty one counts as unset.
 pub(super) fn variable(name: &str) -> Option<PathBuf> {

@@ -265,8 +265,10 @@ impl Manifest {
                 }
             }
         }
-        let listed = |role: &str| self.files.contains_key(role);
-        if !self.files.is_empty() && !(listed("model") && listed("tokenizer")) {
+        let whole = ["model", "tokenizer"]
+            .iter()
+            .all(|role| self.files.contains_key(*role));
+        if !self.files.is_empty() && !whole {
             return Err("files must name both 'model' and 'tokenizer'".to_owned());
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! ONNX models on the CPU, through fastembed and ONNX Runtime.
 //!
 //! fastembed's model embeds for one caller at a time (`&mut self`), so threads own it ([`Crew`]):
-//! one with a single computing thread for queries, and, made when first needed and given up after
-//! a few idle seconds, several for bulk work.
+//! one for queries, and, started when first needed and ended after a few idle seconds, several for
+//! bulk work. Bulk work runs in models side by side, since threads within one model cost a third
+//! more processor time for the same texts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use super::batch;
 use super::files::read;
 use super::postprocess::PostProcess;
 use super::recipe::{Batching, Pooling, Recipe};
-use super::worker::{Crew, Habits, Loader, Model};
+use super::worker::{Crew, Habits, Loader, Model, Pending};
 use super::{Calibration, Embedder, Error, Side, Vectors};
 
 /// Queries that are run together when they wait: measured, more make each wait longer and gain
@@ -62,24 +63,24 @@ impl Onnx {
     ) -> Result<Self, Error> {
         let recipe = Arc::new(recipe);
         let (models, inside) = split(threads);
-        let queries = Crew::start(
+        let queries = Crew::new(
             &recipe.name,
             Habits {
                 threads: 1,
                 together: QUERIES_TOGETHER,
                 patience: QUERY_PATIENCE,
             },
-            &loader(&recipe, environment.clone(), 1),
-        )?;
-        let bulk = Crew::start(
+            loader(&recipe, environment.clone(), 1),
+        );
+        let bulk = Crew::new(
             &recipe.name,
             Habits {
                 threads: models,
                 together: 1,
                 patience: BULK_PATIENCE,
             },
-            &loader(&recipe, environment, inside),
-        )?;
+            loader(&recipe, environment, inside),
+        );
         let mut onnx = Self {
             recipe,
             post,
@@ -94,7 +95,7 @@ impl Onnx {
     /// The dimension, from a text's vector.
     fn probe(&self) -> Result<usize, Error> {
         let text = self.recipe.prepare(Side::Query, "probe");
-        let rows = self.queries.submit(vec![text]).wait()?;
+        let rows = self.queries.submit(vec![text])?.wait()?;
         let found = rows.first().map_or(0, Vec::len);
         let expected = self.recipe.dimension.unwrap_or(found);
         if found == expected && found > 0 {
@@ -143,10 +144,10 @@ impl Embedder for Onnx {
             .map(|text| self.recipe.prepare(side, text))
             .collect();
         let batches = batch::plan(&prepared);
-        let pending: Vec<_> = batches
+        let pending: Vec<Pending> = batches
             .iter()
             .map(|batch| crew.submit(batch.iter().map(|at| prepared[*at].clone()).collect()))
-            .collect();
+            .collect::<Result<_, _>>()?;
         let mut data = vec![0.0; texts.len() * self.dim];
         for (batch, pending) in batches.iter().zip(pending) {
             for (at, row) in batch.iter().zip(pending.wait()?) {

@@ -96,10 +96,17 @@ pub fn open(
     let (folder, manifest) = find(name, options)?;
     let Some(manifest) = manifest else {
         let recipe = folder::found(&folder, name)?;
-        return onnx(recipe, PostProcess, options, progress);
+        return onnx(recipe, PostProcess::default(), options, progress);
     };
     let recipe = folder::described(&folder, &manifest)?;
-    onnx(recipe, PostProcess, options, progress)
+    let post = match &manifest.postprocess {
+        None => PostProcess::default(),
+        Some(post) => {
+            let heads = folder::entry_source(&folder, &post.heads);
+            PostProcess::read(&heads.path, &heads.expected, manifest.dimension)?
+        }
+    };
+    onnx(recipe, post, options, progress)
 }
 
 fn onnx(

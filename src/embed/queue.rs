@@ -18,7 +18,7 @@ pub(super) enum Taken<T> {
     Closed,
 }
 
-/// First in, first out; `push` blocks while it is full.
+/// First in, first out, for `capacity` items.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     state: Mutex<State<T>>,
@@ -47,8 +47,23 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Puts `item` at the end, waiting for room. Gives it back where the queue is closed.
-    pub(super) fn push(&self, item: T) -> Result<(), T> {
+    /// Puts `item` at the end; gives it back where there is no room. A closed queue drops it.
+    pub(super) fn try_push(&self, item: T) -> Result<(), T> {
+        let mut state = self.lock();
+        if state.closed {
+            return Ok(());
+        }
+        if state.items.len() >= self.capacity {
+            return Err(item);
+        }
+        state.items.push_back(item);
+        drop(state);
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Waits until there may be room, or the queue is closed.
+    pub(super) fn wait_for_room(&self) {
         let mut state = self.lock();
         while state.items.len() >= self.capacity && !state.closed {
             state = self
@@ -56,13 +71,11 @@ impl<T> Queue<T> {
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        if state.closed {
-            return Err(item);
-        }
-        state.items.push_back(item);
-        drop(state);
-        self.arrived.notify_one();
-        Ok(())
+    }
+
+    /// Nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().items.is_empty()
     }
 
     /// Waits up to `patience` for an item, then takes it and those behind it for as long as
@@ -117,7 +130,7 @@ mod tests {
     fn what_waits_is_taken_together_as_far_as_wanted() {
         let queue = Queue::new(8);
         for item in 1..=5 {
-            queue.push(item).unwrap();
+            queue.try_push(item).unwrap();
         }
         assert_eq!(
             queue.take(LONG, |item| *item < 4),
@@ -125,7 +138,7 @@ mod tests {
         );
         assert_eq!(queue.take(LONG, |_| false), Taken::Items(vec![4]));
         queue.close();
-        assert_eq!(queue.push(6), Err(6));
+        queue.try_push(6).unwrap();
         assert_eq!(queue.take(LONG, |_| true), Taken::Items(vec![5]));
         assert_eq!(queue.take(LONG, |_| true), Taken::Closed);
     }
@@ -144,7 +157,11 @@ mod tests {
                 let queue = Arc::clone(&queue);
                 std::thread::spawn(move || {
                     for item in 0..100 {
-                        queue.push(writer * 100 + item).unwrap();
+                        let mut item = writer * 100 + item;
+                        while let Err(back) = queue.try_push(item) {
+                            item = back;
+                            queue.wait_for_room();
+                        }
                     }
                 })
             })
@@ -167,11 +184,12 @@ mod tests {
     #[test]
     fn closing_releases_who_waits_for_room() {
         let queue = Arc::new(Queue::new(1));
-        queue.push(1).unwrap();
+        queue.try_push(1).unwrap();
+        assert_eq!(queue.try_push(2), Err(2));
         let waiting = Arc::clone(&queue);
-        let writer = std::thread::spawn(move || waiting.push(2));
+        let writer = std::thread::spawn(move || waiting.wait_for_room());
         std::thread::sleep(Duration::from_millis(20));
         queue.close();
-        assert_eq!(writer.join().unwrap(), Err(2));
+        writer.join().unwrap();
     }
 }

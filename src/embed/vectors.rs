@@ -21,7 +21,7 @@ impl Vectors {
     /// [`Error::Shape`] where `data` is not whole rows of `dim`, [`Error::NotFinite`] where a row
     /// holds NaN or infinity or has no length.
     pub fn new(dim: usize, mut data: Vec<f32>) -> Result<Self, Error> {
-        if dim == 0 || data.len() % dim != 0 {
+        if dim == 0 || !data.len().is_multiple_of(dim) {
             return Err(Error::Shape {
                 dim,
                 numbers: data.len(),
@@ -49,7 +49,7 @@ impl Vectors {
     /// [`Error::Shape`] where `data` is not whole rows of `dim`, [`Error::NotFinite`] where a row is
     /// not finite and of unit length.
     pub fn from_unit(dim: usize, data: Vec<f32>) -> Result<Self, Error> {
-        if dim == 0 || data.len() % dim != 0 {
+        if dim == 0 || !data.len().is_multiple_of(dim) {
             return Err(Error::Shape {
                 dim,
                 numbers: data.len(),

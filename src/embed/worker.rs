@@ -2,13 +2,12 @@
 //!
 //! Each thread takes jobs from one bounded queue. A job that finds its thread idle runs at once;
 //! jobs that wait while another runs are taken together, which is how queries are batched under
-//! load without being delayed for it. The model is loaded by the thread, given up after a time
-//! without work where asked, and loaded afresh after a panic, which is an error for those whose
-//! texts were in the batch and for nobody else.
+//! load without being delayed for it. The model is loaded by its thread, and loaded afresh after a
+//! panic, which is an error for the caller whose text it was and for nobody else.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Error;
@@ -27,7 +26,7 @@ pub(super) struct Habits {
     pub(super) threads: usize,
     /// Texts taken together at most, unless one job alone has more.
     pub(super) together: usize,
-    /// How long a thread without work keeps its model.
+    /// How long a thread without work stays, and its model with it.
     pub(super) patience: Duration,
 }
 
@@ -39,10 +38,22 @@ struct Job {
     reply: SyncSender<Result<Vec<Vec<f32>>, Error>>,
 }
 
-/// The threads, which end when this is dropped.
+/// Threads that are started when there is work for them and end when there has been none for a
+/// while, or when this is dropped.
+///
+/// They end rather than wait, since an allocator gives a thread's memory back when it ends.
 pub(super) struct Crew {
+    shared: Arc<Shared>,
+    loader: Loader,
+}
+
+/// What callers and threads share.
+struct Shared {
     name: String,
-    queue: Arc<Queue<Job>>,
+    habits: Habits,
+    queue: Queue<Job>,
+    /// Threads alive. Whoever changes it, or decides by it, holds the lock.
+    alive: Mutex<usize>,
 }
 
 /// Rows that are being made.
@@ -52,50 +63,85 @@ pub(super) struct Pending {
 }
 
 impl Crew {
-    /// Starts the threads; `name` is the model's, for errors. Models load when first needed.
-    ///
-    /// # Errors
-    /// [`Error::Model`] where the system gives no thread.
-    pub(super) fn start(name: &str, habits: Habits, loader: &Loader) -> Result<Self, Error> {
-        let queue = Arc::new(Queue::new(WAITING));
-        let crew = Self {
+    /// A crew without threads as yet; `name` is the model's, for errors.
+    pub(super) fn new(name: &str, habits: Habits, loader: Loader) -> Self {
+        let shared = Shared {
             name: name.to_owned(),
-            queue: Arc::clone(&queue),
+            habits,
+            queue: Queue::new(WAITING),
+            alive: Mutex::new(0),
         };
-        for number in 0..habits.threads.max(1) {
-            let mut worker = Worker {
-                name: name.to_owned(),
-                queue: Arc::clone(&queue),
-                habits,
-                loader: Arc::clone(loader),
-                model: None,
-            };
-            std::thread::Builder::new()
-                .name(format!("embed-{number}"))
-                .spawn(move || alone(|| worker.run()))
-                .map_err(|error| Error::Model {
-                    model: name.to_owned(),
-                    reason: format!("no thread can be started: {error}"),
-                })?;
+        Self {
+            shared: Arc::new(shared),
+            loader,
         }
-        Ok(crew)
     }
 
     /// Hands in texts, waiting for room in the queue.
-    pub(super) fn submit(&self, texts: Vec<String>) -> Pending {
+    ///
+    /// # Errors
+    /// [`Error::Model`] where no thread is there and the system gives none.
+    pub(super) fn submit(&self, texts: Vec<String>) -> Result<Pending, Error> {
         let (reply, answer) = sync_channel(1);
-        // A closed queue drops the job and with it the reply, which the waiter sees.
-        let _ = self.queue.push(Job { texts, reply });
-        Pending {
-            model: self.name.clone(),
+        let mut job = Job { texts, reply };
+        // A full queue is waited for below, by which time there are threads to empty it.
+        while let Err(back) = self.shared.queue.try_push(job) {
+            self.hire()?;
+            job = back;
+            self.shared.queue.wait_for_room();
+        }
+        self.hire()?;
+        Ok(Pending {
+            model: self.shared.name.clone(),
             answer,
+        })
+    }
+
+    /// Starts a thread where jobs wait and not all threads are there. One that is about to end
+    /// looks at the queue once more under the same lock, so no job is left behind.
+    fn hire(&self) -> Result<(), Error> {
+        let mut alive = self.shared.alive();
+        if *alive >= self.shared.habits.threads.max(1) || self.shared.queue.is_empty() {
+            return Ok(());
+        }
+        let worker = Worker {
+            shared: Arc::clone(&self.shared),
+            loader: Arc::clone(&self.loader),
+            model: None,
+        };
+        let started = std::thread::Builder::new()
+            .name("embed".to_owned())
+            .spawn(move || alone(|| worker.run()));
+        match started {
+            Ok(_) => *alive += 1,
+            // Others are at work and will get to it.
+            Err(_) if *alive > 0 => {}
+            Err(error) => {
+                return Err(self
+                    .shared
+                    .fault(format!("no thread can be started: {error}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn alive(&self) -> MutexGuard<'_, usize> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fault(&self, reason: String) -> Error {
+        Error::Model {
+            model: self.name.clone(),
+            reason,
         }
     }
 }
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        self.queue.close();
+        self.shared.queue.close();
     }
 }
 
@@ -128,25 +174,29 @@ fn alone(work: impl FnOnce() + Send) {
 }
 
 struct Worker {
-    name: String,
-    queue: Arc<Queue<Job>>,
-    habits: Habits,
+    shared: Arc<Shared>,
     loader: Loader,
     model: Option<Model>,
 }
 
 impl Worker {
-    fn run(&mut self) {
+    fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
         loop {
             let mut texts = 0;
-            let together = self.habits.together;
-            let taken = self.queue.take(self.habits.patience, |job: &Job| {
+            let taken = shared.queue.take(shared.habits.patience, |job: &Job| {
                 texts += job.texts.len();
-                texts < together
+                texts < shared.habits.together
             });
             match taken {
                 Taken::Items(jobs) => self.serve(jobs),
-                Taken::Idle => self.model = None,
+                Taken::Idle => {
+                    let mut alive = shared.alive();
+                    if shared.queue.is_empty() {
+                        *alive -= 1;
+                        return;
+                    }
+                }
                 Taken::Closed => return,
             }
         }
@@ -190,24 +240,18 @@ impl Worker {
         let rows = rows.unwrap_or_else(|cause| {
             // It may be in any state now.
             self.model = None;
-            Err(self.fault(format!("it panicked: {}", message(cause.as_ref()))))
+            Err(self
+                .shared
+                .fault(format!("it panicked: {}", message(cause.as_ref()))))
         })?;
         if rows.len() == texts.len() {
-            Ok(rows)
-        } else {
-            Err(self.fault(format!(
-                "it gave {} rows for {} texts",
-                rows.len(),
-                texts.len()
-            )))
+            return Ok(rows);
         }
-    }
-
-    fn fault(&self, reason: String) -> Error {
-        Error::Model {
-            model: self.name.clone(),
-            reason,
-        }
+        Err(self.shared.fault(format!(
+            "it gave {} rows for {} texts",
+            rows.len(),
+            texts.len()
+        )))
     }
 }
 
@@ -249,11 +293,11 @@ mod tests {
 
     fn crew(habits: Habits) -> (Crew, Arc<AtomicUsize>) {
         let loads = Arc::new(AtomicUsize::new(0));
-        (Crew::start("m", habits, &loader(&loads)).unwrap(), loads)
+        (Crew::new("m", habits, loader(&loads)), loads)
     }
 
     fn ask(crew: &Crew, text: &str) -> Result<Vec<Vec<f32>>, Error> {
-        crew.submit(vec![text.to_owned()]).wait()
+        crew.submit(vec![text.to_owned()])?.wait()
     }
 
     #[test]
@@ -270,7 +314,7 @@ mod tests {
     fn one_callers_text_does_not_spoil_anothers_answer() {
         let (crew, _) = crew(HABITS);
         let pending: Vec<Pending> = ["a", "fail", "bb", "panic", "ccc"]
-            .map(|text| crew.submit(vec![text.to_owned()]))
+            .map(|text| crew.submit(vec![text.to_owned()]).unwrap())
             .into();
         let answers: Vec<_> = pending.into_iter().map(Pending::wait).collect();
         let good: Vec<bool> = answers.iter().map(Result::is_ok).collect();
@@ -315,9 +359,9 @@ mod tests {
             if tries.fetch_add(1, Ordering::SeqCst) == 0 {
                 return Err(Error::NotFinite { row: 7 });
             }
-            Ok(Box::new(|texts: &[String]| Ok(vec![vec![1.0]; texts.len()])) as Model)
+            Ok(Box::new(|texts: &[String]| Ok(vec![vec![1.0_f32]; texts.len()])) as Model)
         });
-        let crew = Crew::start("m", HABITS, &loader).unwrap();
+        let crew = Crew::new("m", HABITS, loader);
         assert!(matches!(ask(&crew, "a"), Err(Error::NotFinite { row: 7 })));
         assert!(ask(&crew, "a").is_ok());
     }
@@ -333,10 +377,15 @@ mod tests {
                     .collect())
             }) as Model)
         });
-        let crew = Crew::start("m", HABITS, &loader).unwrap();
+        let crew = Crew::new("m", HABITS, loader);
         let good = (0..500)
             .into_par_iter()
-            .filter(|_| crew.submit(vec!["ab".to_owned(); 64]).wait().is_ok())
+            .filter(|_| {
+                crew.submit(vec!["ab".to_owned(); 64])
+                    .unwrap()
+                    .wait()
+                    .is_ok()
+            })
             .count();
         assert_eq!(good, 500);
     }

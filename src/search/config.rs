@@ -25,8 +25,10 @@ pub struct Config {
     pub namespace: NamespaceShares,
     /// Penalty of a tool whose avoid-when line is nearer to the request than its own text is.
     pub avoid: Avoid,
-    /// Tools that each arm may put up for scoring, for each unit of the request.
+    /// Tools that each arm may put up for scoring, for the request as a whole.
     pub candidates: usize,
+    /// Tools that each arm may put up for scoring, for each part of the request.
+    pub part_candidates: usize,
     /// What the confidence is computed from.
     pub confidence: ConfidenceModel,
     /// Confidence under which the answer is "nothing fits", `0.0..=1.0`.

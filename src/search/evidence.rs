@@ -50,6 +50,10 @@ pub(super) struct Evidence {
     pub(super) nearest: Vec<Nearest>,
     /// The tools that share words with each unit.
     pub(super) matches: Vec<Matches>,
+    /// Tools worth scoring, ascending.
+    pool: Vec<ToolId>,
+    /// Cosine of each tool of the pool with each unit, pool-major; none for a tool without vectors.
+    cosines: Vec<Option<f32>>,
 }
 
 impl Evidence {
@@ -85,6 +89,8 @@ impl Evidence {
             vectors: None,
             nearest: Vec::new(),
             matches,
+            pool: Vec::new(),
+            cosines: Vec::new(),
         };
         if let Some(embedder) = embedder.filter(|_| 0 < index.dense.rows()) {
             if embedder.model_id() != index.model_id {
@@ -101,17 +107,46 @@ impl Evidence {
                     .nearest(&rows, &view.permitted, config.candidates, path)?;
             evidence.vectors = Some(vectors);
         }
+        evidence.measure(index, config);
         Ok(evidence)
+    }
+
+    /// Fills in the cosines of all that may be scored: each is asked for several times over.
+    fn measure(&mut self, index: &Index, config: &Config) {
+        let mut pool = BTreeSet::new();
+        for question in &self.questions {
+            pool.extend(self.candidates(question, config));
+        }
+        self.pool = pool.into_iter().collect();
+        let Some(vectors) = &self.vectors else {
+            return;
+        };
+        self.cosines = self
+            .pool
+            .iter()
+            .flat_map(|tool| {
+                vectors
+                    .rows()
+                    .map(|vector| index.dense.best_cosine(vector, *tool))
+            })
+            .collect();
     }
 
     /// Tools worth scoring for `question`: the best of each arm for each of its units.
     pub(super) fn candidates(&self, question: &Question, config: &Config) -> BTreeSet<ToolId> {
         let mut candidates = BTreeSet::new();
         for unit in question.units() {
-            let by_words = self.matches[unit].top(config.candidates);
+            let is_whole = self.questions.iter().any(|known| known.whole == unit);
+            let depth = if is_whole {
+                config.candidates
+            } else {
+                config.part_candidates
+            };
+            let by_words = self.matches[unit].top(depth);
             candidates.extend(by_words.iter().map(|scored| scored.tool));
             let by_meaning = self.nearest.get(unit).map(|nearest| &nearest.hits);
-            candidates.extend(by_meaning.into_iter().flatten().map(|(tool, _)| *tool));
+            let by_meaning = by_meaning.into_iter().flatten().take(depth);
+            candidates.extend(by_meaning.map(|(tool, _)| *tool));
         }
         candidates
     }
@@ -143,7 +178,11 @@ impl Evidence {
     /// Cosine of a tool's best passage with a unit; none without a model or a vector.
     pub(super) fn cosine(&self, index: &Index, unit: usize, tool: ToolId) -> Option<f32> {
         let vectors = self.vectors.as_ref()?;
-        index.dense.best_cosine(vectors.row(unit), tool)
+        match self.pool.binary_search(&tool) {
+            Ok(at) => self.cosines[at * vectors.len() + unit],
+            // A tool that was named, and that nothing else speaks for.
+            Err(_) => index.dense.best_cosine(vectors.row(unit), tool),
+        }
     }
 }
 

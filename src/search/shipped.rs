@@ -59,6 +59,7 @@ impl Config {
                 limit: 0.1,
             },
             candidates: 120,
+            part_candidates: 40,
             confidence: ConfidenceModel {
                 bias: -3.504,
                 weights: [2.369, 4.502, 2.52, 0.617],

@@ -6,8 +6,11 @@
 //!
 //! The goal is the mean over groups of Recall@5 and nDCG@10, less what a set falls behind the better
 //! of its arms alone: a fusion that loses to one of its parts on some catalogue is no default.
+//!
+//! [`confidence`] is calibrated last, over the answers of the configuration that was found.
 
 pub mod climb;
+pub mod confidence;
 pub mod evidence;
 pub mod logistic;
 pub mod parameter;
@@ -22,6 +25,7 @@ use super::{Error, Progress};
 use crate::search::Config;
 
 use climb::search;
+use confidence::{Calibrated, ask, calibrate};
 use evidence::Evidence;
 use parameter::{ARMS, FUSION};
 
@@ -42,7 +46,9 @@ pub enum Depth {
 pub struct Tuning {
     /// One entry a set, in the order given.
     pub judged: Vec<Judged>,
-    /// Fitted on all sets.
+    /// How well the confidence tells what fits.
+    pub confidence: Calibrated,
+    /// Fitted on all sets, confidence and threshold included.
     pub config: Config,
 }
 
@@ -71,7 +77,7 @@ pub fn tune(
     depth: Depth,
     progress: &(dyn Fn(Progress<'_>) + Sync),
 ) -> Result<Tuning, Error> {
-    let groups = groups(benches);
+    let groups = catalogues(benches);
     let folds = groups.iter().max().map_or(0, |last| last + 1);
     if folds < 2 {
         return Err(Error::TooFewSets { found: folds });
@@ -95,7 +101,15 @@ pub fn tune(
             .collect();
         fitted.push(ground.fit(start, depth, (&groups, &members))?);
     }
-    let config = fitted.pop().unwrap_or_else(|| start.clone());
+    let mut config = fitted.pop().unwrap_or_else(|| start.clone());
+    let answers = benches
+        .iter()
+        .zip(&groups)
+        .map(|(bench, group)| ask(bench, &config, *group, progress))
+        .collect::<Result<Vec<_>, _>>()?;
+    let confidence = calibrate(&answers, &start.confidence);
+    config.confidence = confidence.model;
+    config.threshold = confidence.threshold;
     let judged = benches
         .iter()
         .zip(groups)
@@ -112,11 +126,15 @@ pub fn tune(
             })
         })
         .collect::<Result<_, Error>>()?;
-    Ok(Tuning { judged, config })
+    Ok(Tuning {
+        judged,
+        confidence,
+        config,
+    })
 }
 
 /// Numbers the catalogues: sets of equal tools get the same number.
-fn groups(benches: &[Bench<'_>]) -> Vec<usize> {
+fn catalogues(benches: &[Bench<'_>]) -> Vec<usize> {
     let mut seen: Vec<String> = Vec::new();
     let number = |bench: &Bench<'_>| {
         let etag = bench.index.etag(&bench.view.permitted);

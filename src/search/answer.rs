@@ -1,5 +1,6 @@
 //! The answer: plain data, ready to be rendered.
 
+use super::confidence::Features;
 use crate::tool::ToolId;
 
 /// One of the four sources of evidence.
@@ -40,6 +41,8 @@ pub struct Answer {
     /// How sure it is that the best hit fits, `0.0..=1.0`. Comparable between queries and
     /// catalogues, which scores are not.
     pub confidence: f32,
+    /// What the confidence was computed from; of several needs, those of the surest.
+    pub features: Features,
     /// Tools that matched and were left out by the limit alone.
     pub truncated: bool,
     /// Positions of the needs that nothing fits, where the request gave several.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::answer::{Answer, Arm, Explanation, Hit, NoMatch, Reason};
-use super::confidence::{confidence, features};
+use super::confidence::{Features, confidence, features};
 use super::config::Config;
 use super::cover::cover;
 use super::evidence::{Evidence, Question};
@@ -70,6 +70,7 @@ fn without_search(parsed: &Parsed, view: &View, request: &Request) -> Option<Ans
             near: Vec::new(),
         }),
         confidence: 0.0,
+        features: Features::default(),
         truncated: false,
         unserved: Vec::new(),
         arms: Vec::new(),
@@ -112,15 +113,14 @@ struct Rated {
     question: Question,
     list: List,
     confidence: f32,
+    features: Features,
 }
 
 impl Rated {
     fn new(ranking: &Ranking<'_>, question: &Question, named: &[ToolId]) -> Self {
         let mut list = ranking.rank(question, named);
-        let sure = confidence(
-            &ranking.config.confidence,
-            &features(ranking, question, &list),
-        );
+        let features = features(ranking, question, &list);
+        let sure = confidence(&ranking.config.confidence, &features);
         // A tool that was asked for by name comes first, whatever the arms say.
         let place = |ranked: &Ranked| {
             let named = named.iter().position(|tool| *tool == ranked.tool);
@@ -131,6 +131,7 @@ impl Rated {
             question: question.clone(),
             list,
             confidence: if named.is_empty() { sure } else { 1.0 },
+            features,
         }
     }
 }
@@ -141,11 +142,14 @@ fn answer(ranking: &Ranking<'_>, parsed: &Parsed, rated: Vec<Rated>, request: &R
     let unserved: Vec<usize> = (0..rated.len())
         .filter(|need| rated[*need].confidence < threshold || rated[*need].list.ranked.is_empty())
         .collect();
-    let sure = rated.iter().map(|rated| rated.confidence);
+    let surest = rated
+        .iter()
+        .max_by(|a, b| a.confidence.total_cmp(&b.confidence));
     let mut answer = Answer {
         hits: Vec::new(),
         no_match: None,
-        confidence: sure.fold(0.0, f32::max),
+        confidence: surest.map_or(0.0, |rated| rated.confidence),
+        features: surest.map_or_else(Features::default, |rated| rated.features),
         truncated: false,
         unserved: if several {
             unserved.clone()

@@ -158,6 +158,7 @@ fn rendered(index: &Index, policy: &Policy, request: &Request) -> String {
         hits,
         no_match,
         confidence,
+        features,
         truncated,
         unserved,
         arms,
@@ -189,7 +190,7 @@ fn rendered(index: &Index, policy: &Policy, request: &Request) -> String {
     }
     let _ = writeln!(
         out,
-        "{:x} {truncated} {unserved:?} {arms:?} {used_graph}",
+        "{:x} {features:?} {truncated} {unserved:?} {arms:?} {used_graph}",
         confidence.to_bits()
     );
     for namespace in &view.namespaces {

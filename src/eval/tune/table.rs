@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::parameter::{ARMS, FUSION};
-use super::{Judged, Tuning};
+use super::{Judged, Tuning, confidence};
 use crate::eval::metric::Metric;
 use crate::eval::report::sheet::{Sheet, cell, difference};
 use crate::eval::run::System;
@@ -18,11 +18,12 @@ const RIVALS: [(System, &str); 5] = [
     (System::Keyword, "keyword"),
 ];
 
-/// All tables: Recall@5, nDCG@10, and the constants.
+/// All tables: Recall@5, nDCG@10, the confidence, and the constants.
 pub fn tables(tuning: &Tuning, start: &Config) -> Vec<Sheet> {
     vec![
         figures(tuning, Metric::Recall5),
         figures(tuning, Metric::Ndcg10),
+        confidence::table(&tuning.confidence),
         constants(tuning, start),
     ]
 }

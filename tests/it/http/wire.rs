@@ -1,6 +1,7 @@
 //! The exact bytes of an answer, from numbers that no tuning changes.
 
 use toolscout::access::{Policy, Principal};
+use toolscout::search::confidence::Features;
 use toolscout::search::{
     Answer, Arm, ArmScore, Explanation, Hit, NoMatch, Reason, TermMatch, View,
 };
@@ -61,6 +62,7 @@ fn answer() -> Answer {
         hits: vec![hit(2, Some(explanation)), hit(4, None)],
         no_match: None,
         confidence: 0.999_999_9,
+        features: Features::default(),
         truncated: true,
         unserved: vec![2],
         arms: vec![Arm::Semantic, Arm::Keyword],

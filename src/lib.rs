@@ -59,3 +59,5 @@ pub mod search;
 
 pub mod eval;
 pub mod serve;
+
+pub mod cli;

@@ -70,7 +70,7 @@ fn holds_models(folder: &Path) -> bool {
 ///
 /// # Errors
 /// [`Error::File`] where there is no home directory to put it in.
-pub(super) fn cache(options: &Options) -> Result<PathBuf, Error> {
+pub fn cache(options: &Options) -> Result<PathBuf, Error> {
     let named = options.cache.clone().or_else(|| variable(CACHE_VARIABLE));
     named.or_else(usual_cache).ok_or_else(|| Error::File {
         path: PathBuf::from("~/.cache/toolscout"),

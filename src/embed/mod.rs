@@ -28,6 +28,7 @@ mod scratch;
 mod vectors;
 mod worker;
 
+pub use directories::cache as cache_folder;
 pub use error::Error;
 pub use open::{Checked, DEFAULT_MODEL, Listed, Network, Options, check, list, open, pull};
 pub use vectors::Vectors;

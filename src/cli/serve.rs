@@ -1,0 +1,193 @@
+//! `toolscout serve`: the same answers over HTTP.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args as Group, ValueEnum};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::error::Error;
+use super::logging;
+use super::principal::{USUAL_TENANT, open_policy, policy_path};
+use super::source::SourceArgs;
+use super::{Context, Outcome, policy};
+use crate::access::{Policy, Principal};
+use crate::serve::auth::{Authentication, Keys};
+use crate::serve::{App, Limits, Parts, RunError};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolscout serve --index my-index --open
+  curl -s localhost:8080/v1/discover -H 'content-type: application/json' \\
+       -d '{\"query\": \"where is my parcel\", \"limit\": 5}'
+
+  # Others may ask too: each API key stands for a tenant and roles, which the policy names.
+  toolscout serve --index my-index --bind 0.0.0.0:8080 --keys keys.toml --policy policy.toml
+
+Ctrl-c or SIGTERM lets the requests under way end; a second one does not wait for them.
+The log goes to standard error: RUST_LOG=debug says more, RUST_LOG=warn less.";
+
+/// Options of `toolscout serve`.
+#[derive(Debug, Group)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// What is searched.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Address and port; port 0 takes a free one
+    #[arg(
+        long,
+        value_name = "ADDR",
+        default_value = "127.0.0.1:8080",
+        env = "TOOLSCOUT_BIND",
+        hide_env_values = true
+    )]
+    pub bind: SocketAddr,
+    /// Ask nobody who they are, and show every tool; on this machine's own address only
+    #[arg(long, conflicts_with_all = ["keys", "policy"], help_heading = "Who may ask")]
+    pub open: bool,
+    /// API keys: which stands for which tenant and roles [env: TOOLSCOUT_KEYS]
+    #[arg(long, value_name = "FILE", help_heading = "Who may ask")]
+    pub keys: Option<PathBuf>,
+    /// Rules that say who may see which tools [env: TOOLSCOUT_POLICY]
+    #[arg(long, value_name = "FILE", help_heading = "Who may ask")]
+    pub policy: Option<PathBuf>,
+    /// With --open: tenant of everybody who asks
+    #[arg(long, value_name = "NAME", default_value = USUAL_TENANT, help_heading = "Who may ask")]
+    pub tenant: String,
+    /// How log lines look
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        env = "TOOLSCOUT_LOG_FORMAT",
+        hide_env_values = true
+    )]
+    pub log_format: LogFormat,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Serves until it is told to stop.
+///
+/// # Errors
+/// [`Error`] where nobody is said to be allowed to ask, the address is taken, or index or model
+/// fail.
+pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
+    let (authentication, policy) = args.admission()?;
+    if args.open && !args.bind.ip().is_loopback() {
+        // The server would say so too, but only once the index is there.
+        let address = args.bind;
+        return Err(RunError::OpenToOthers { address }.into());
+    }
+    logging::start(args.log_format, "info")?;
+    let opened = args.source.open(context)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let app = App::new(Parts {
+        index: opened.index,
+        policy: Arc::new(policy),
+        embedder: opened.embedder,
+        config: context.settings.search.clone(),
+        authentication,
+        limits: Limits::for_cores(cores),
+    })
+    .map_err(|mismatch| Error::Usage(mismatch.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(system("start threads"))?;
+    runtime.block_on(serve(args, app, context))?;
+    Ok(Outcome::Done)
+}
+
+impl Args {
+    /// Who may ask, and what they may see.
+    fn admission(&self) -> Result<(Authentication, Policy), Error> {
+        if self.open {
+            let everybody = Principal::of_tenant(self.tenant.clone());
+            return Ok((Authentication::Open(everybody), open_policy()));
+        }
+        let variable = || std::env::var_os("TOOLSCOUT_KEYS").filter(|value| !value.is_empty());
+        let keys = self.keys.clone().or_else(|| variable().map(PathBuf::from));
+        match (keys, policy_path(self.policy.as_deref())) {
+            (Some(keys), Some(rules)) => {
+                let keys = Authentication::Keys(Keys::read(&keys)?);
+                Ok((keys, policy::read(&rules)?))
+            }
+            (Some(_), None) => Err(Error::Usage(
+                "--keys says who asks; say what they may see by --policy FILE".to_owned(),
+            )),
+            (None, Some(_)) => Err(Error::Usage(
+                "--policy says what roles may see; say who has them by --keys FILE".to_owned(),
+            )),
+            (None, None) => Err(Error::Usage(
+                "say who may ask: --open lets every program on this machine; \
+                 --keys FILE with --policy FILE asks for an API key"
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
+async fn serve(args: &Args, app: App, context: &Context) -> Result<(), Error> {
+    let listener = TcpListener::bind(args.bind)
+        .await
+        .map_err(system(format!("listen on {}", args.bind)))?;
+    let address = listener.local_addr().map_err(system("listen"))?;
+    let stop = stop_signal()?;
+    let url = format!("http://{address}");
+    if context.output.is_json() {
+        context.output.json(&json!({"listening": url}))?;
+    } else {
+        context.output.line(format_args!("listening on {url}"))?;
+    }
+    crate::serve::run(listener, app, stop).await?;
+    Ok(())
+}
+
+/// Done at the first ctrl-c or SIGTERM; a second one ends the process at once.
+#[cfg(unix)]
+fn stop_signal() -> Result<impl Future<Output = ()> + Send, Error> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(system("wait for ctrl-c"))?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(system("wait for SIGTERM"))?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        tokio::spawn(async move {
+            let code = tokio::select! {
+                _ = interrupt.recv() => 130,
+                _ = terminate.recv() => 143,
+            };
+            std::process::exit(code);
+        });
+    })
+}
+
+/// Done at ctrl-c.
+#[cfg(not(unix))]
+fn stop_signal() -> Result<impl Future<Output = ()> + Send, Error> {
+    Ok(async {
+        // Without a signal to wait for, the process ends when it is killed.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}
+
+fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Error {
+    let what = what.into();
+    |source| Error::System { what, source }
+}

@@ -1,0 +1,110 @@
+//! The server as a process: the same bytes as the command line, and an orderly end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use super::command::{Sandbox, demo, demo_index, program, toolscout};
+
+/// A server on a port of its own; killed with the test.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(args: &[&str]) -> Self {
+        let mut command = program();
+        command
+            .args(["serve", "--bind", "127.0.0.1:0", "--index", &demo_index()])
+            .args(args);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let out = child.stdout.take().unwrap();
+        BufReader::new(out).read_line(&mut line).unwrap();
+        let address = line
+            .trim()
+            .strip_prefix("listening on http://")
+            .unwrap()
+            .to_owned();
+        Self { child, address }
+    }
+
+    /// Status line and body of an answer.
+    fn discover(&self, body: &str, headers: &str) -> (String, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(
+            stream,
+            "POST /v1/discover HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.lines().next().unwrap().to_owned(), body.to_owned())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn the_server_answers_with_the_bytes_of_the_command_line() {
+    let server = Server::start(&["--open"]);
+    let body = r#"{"query": "cancel the order", "limit": 5}"#;
+    let (status, answer) = server.discover(body, "");
+    assert!(status.ends_with("200 OK"), "{status}");
+    let index = demo_index();
+    let printed = toolscout(&[
+        "search",
+        "--index",
+        &index,
+        "--open",
+        "--json",
+        "cancel the order",
+    ]);
+    assert_eq!(answer, printed.out.trim_end());
+}
+
+#[test]
+fn a_key_stands_for_a_role() {
+    let sandbox = Sandbox::new();
+    let hash = toolscout::serve::auth::hash_of_key("secret");
+    let keys = sandbox.file(
+        "keys.toml",
+        format!("[[key]]\nname = \"agent\"\nsha256 = \"{hash}\"\ntenant = \"t\"\nroles = [\"support\"]\n"),
+    );
+    let server = Server::start(&["--keys", &keys, "--policy", &demo("policy.toml")]);
+    let body = r#"{"query": "terminate the virtual machine", "limit": 100, "threshold": 0}"#;
+    assert!(server.discover(body, "").0.contains("401"));
+    let (status, answer) = server.discover(body, "authorization: Bearer secret\r\n");
+    assert!(status.ends_with("200 OK"), "{status}");
+    assert!(answer.contains("\"tickets/") && !answer.contains("\"cloud/"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_in_order() {
+    for signal in ["-TERM", "-INT"] {
+        let mut server = Server::start(&["--open"]);
+        let id = server.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+        assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
+    }
+}

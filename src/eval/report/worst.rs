@@ -32,6 +32,8 @@ pub struct Failure {
     pub confidence: f64,
     /// What made the difference, in a sentence.
     pub reason: String,
+    /// What the catalogue's owner could do about it.
+    pub remedy: String,
     /// The best-placed acceptable tool of each need.
     pub wanted: Vec<Seen>,
     /// The best tools.
@@ -100,12 +102,16 @@ fn explain(bench: &Bench<'_>, config: &Config, query: usize, ndcg: f64) -> Resul
         })
         .collect();
     let missed = wanted.iter().max_by_key(|(_, at)| at.unwrap_or(usize::MAX));
+    let (reason, remedy) = missed.map_or_else(Default::default, |(tool, at)| {
+        reason(bench, &answer, *tool, *at)
+    });
     Ok(Failure {
         id: labelled.query.id.clone(),
         text: clip(&labelled.query.text),
         ndcg: round(ndcg),
         confidence: round(f64::from(answer.confidence)),
-        reason: missed.map_or_else(String::new, |(tool, at)| reason(bench, &answer, *tool, *at)),
+        reason,
+        remedy: remedy.to_owned(),
         wanted: wanted
             .iter()
             .map(|(tool, at)| see(bench, &answer, *tool, *at))
@@ -116,36 +122,51 @@ fn explain(bench: &Bench<'_>, config: &Config, query: usize, ndcg: f64) -> Resul
     })
 }
 
-/// Which arm placed the best tool before the wanted one.
-fn reason(bench: &Bench<'_>, answer: &Answer, tool: ToolId, at: Option<usize>) -> String {
+const TELL_APART: &str =
+    "say in use_when and avoid_when how the two differ, or list them in equiv.tsv";
+const OWN_WORDS: &str = "a use_when line or an example in the words of such requests";
+const AVOID: &str = "an avoid_when line on the other tool, and a use_when line on this one";
+
+/// What placed the best tool before the wanted one, and what could be done about it.
+fn reason(
+    bench: &Bench<'_>,
+    answer: &Answer,
+    tool: ToolId,
+    at: Option<usize>,
+) -> (String, &'static str) {
     let Some(first) = answer.hits.first() else {
-        return "no tool was a candidate".to_owned();
+        return ("no tool was a candidate".to_owned(), OWN_WORDS);
     };
     if bench.dataset.equivalents[tool.index()].contains(&first.tool) {
-        return "a near-duplicate came first".to_owned();
+        return ("a near-duplicate came first".to_owned(), TELL_APART);
     }
     if answer.hits.iter().any(|hit| hit.variants.contains(&tool)) {
-        return "folded into a near-duplicate as its variant".to_owned();
+        let reason = "folded into a near-duplicate as its variant";
+        return (reason.to_owned(), TELL_APART);
     }
     let Some(at) = at else {
-        return format!("not among the best {DEPTH}: neither its words nor its meaning are near");
+        let reason = format!("not among the best {DEPTH}: neither words nor meaning are near");
+        return (reason, OWN_WORDS);
     };
     let (Some(ours), Some(theirs)) = (&answer.hits[at].explanation, &first.explanation) else {
-        return String::new();
+        return Default::default();
     };
     let lead = |arm: Arm| contribution(theirs, arm) - contribution(ours, arm);
     let decisive = Arm::ALL
         .into_iter()
         .max_by(|a, b| lead(*a).total_cmp(&lead(*b)));
-    match decisive {
+    let reason = match decisive {
+        _ if at == 0 => "the wanted tool of another need is missing further down".to_owned(),
         Some(arm) if 0.0 < lead(arm) => format!(
-            "the {} arm prefers another tool by {:.3} of the {:.3} between them",
+            "the {} arm prefers another tool, by {:.3} of the {:.3} between them",
             arm.as_str(),
             lead(arm),
             theirs.total - ours.total
         ),
         _ => "no arm prefers the other tool: bonus or penalty decided".to_owned(),
-    }
+    };
+    let strange = ours.terms.is_empty();
+    (reason, if strange { OWN_WORDS } else { AVOID })
 }
 
 fn contribution(explanation: &Explanation, arm: Arm) -> f32 {
@@ -200,6 +221,7 @@ impl fmt::Display for Failure {
             self.id, self.ndcg, self.confidence, self.text
         )?;
         writeln!(f, "  why     {}", self.reason)?;
+        writeln!(f, "  mend    {}", self.remedy)?;
         for (word, tools) in [("wanted", &self.wanted), ("got", &self.got)] {
             for seen in tools {
                 writeln!(f, "  {word:<7} {seen}")?;

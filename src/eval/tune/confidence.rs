@@ -105,7 +105,11 @@ pub fn calibrate(answers: &[Answers], start: &ConfidenceModel) -> Calibrated {
         .map(|set| {
             let others: Vec<&Answers> = answers.iter().filter(|a| a.group != set.group).collect();
             let held_out = model(&others);
-            (set.name.clone(), quality(set, start), quality(set, &held_out))
+            (
+                set.name.clone(),
+                quality(set, start),
+                quality(set, &held_out),
+            )
         })
         .collect();
     let all: Vec<&Answers> = answers.iter().collect();
@@ -161,10 +165,7 @@ fn model(sets: &[&Answers]) -> ConfidenceModel {
 }
 
 /// The samples of some sets, with each catalogue weighing the same and each class half of it.
-fn samples(
-    sets: &[&Answers],
-    of: impl Fn(&Features) -> (Vec<f64>, f64),
-) -> Vec<Sample> {
+fn samples(sets: &[&Answers], of: impl Fn(&Features) -> (Vec<f64>, f64)) -> Vec<Sample> {
     let mut by_group: BTreeMap<(usize, bool), Vec<Sample>> = BTreeMap::new();
     for set in sets {
         let unfitting = set.withheld.iter().chain(&set.negatives);
@@ -228,7 +229,11 @@ mod tests {
             values: [value; FEATURE_COUNT],
             heard: 1.0,
         };
-        let spread = |from: f32| (0..40).map(|at| features(from + at as f32 / 100.0)).collect();
+        let spread = |from: f32| {
+            (0..40)
+                .map(|at| features(from + at as f32 / 100.0))
+                .collect()
+        };
         Answers {
             name: format!("set {group}"),
             group,

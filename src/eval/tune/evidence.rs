@@ -120,7 +120,7 @@ impl Case {
         };
         let mut ranked: Vec<_> = self.candidates.iter().map(|c| (key(c), c.tool)).collect();
         // Stable, so ties keep the order of the search.
-        ranked.sort_by(|a, b| b.0.cmp(&a.0));
+        ranked.sort_by_key(|(key, _)| std::cmp::Reverse(*key));
         ranked.iter().take(DEPTH).map(|(_, tool)| *tool).collect()
     }
 }

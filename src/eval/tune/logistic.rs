@@ -71,18 +71,16 @@ fn slopes(samples: &[Sample], model: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
         let chance = chance(model, &sample.features);
         let off = f64::from(u8::from(sample.fits)) - chance;
         let bend = sample.weight * chance * (1.0 - chance);
-        let feature = |at: usize| {
-            if at == 0 {
-                1.0
-            } else {
-                sample.features[at - 1]
+        let features: Vec<f64> = std::iter::once(1.0)
+            .chain(sample.features.iter().copied())
+            .collect();
+        for (a, row) in features.iter().zip(curvature.iter_mut()) {
+            for (b, cell) in features.iter().zip(row) {
+                *cell += bend * a * b;
             }
-        };
-        for a in 0..size {
-            gradient[a] += sample.weight * off * feature(a);
-            for b in 0..size {
-                curvature[a][b] += bend * feature(a) * feature(b);
-            }
+        }
+        for (slope, feature) in gradient.iter_mut().zip(&features) {
+            *slope += sample.weight * off * feature;
         }
     }
     (gradient, curvature)

@@ -2,9 +2,9 @@
 //!
 //! [`App`] is what all requests share, [`router`] the service over it (which tests call without a
 //! socket), [`run()`] the service on a listener. A request passes, from the outside in: identity and
-//! log ([`observe`]), panic guard, time limit, caller ([`auth`]), body ([`extract`]), a turn on a
-//! core ([`gate`]), the search, and [`wire`], which decides what an answer looks like. Every error
-//! is a row of one table ([`error`]).
+//! log (`observe`), panic guard, time limit, caller ([`auth`]), body (`extract`), a turn on a
+//! core (`gate`), the search, and [`wire`], which decides what an answer looks like. Every error
+//! is a row of one table ([`Error`]).
 //!
 //! Handlers are asynchronous and short; whatever reads the index runs behind the gate.
 

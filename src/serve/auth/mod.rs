@@ -1,6 +1,6 @@
 //! Who asks: from a request's headers to a [`Principal`].
 //!
-//! A handler that takes a [`Caller`] cannot be reached without one; one that does not take it cannot
+//! A handler that takes a `Caller` cannot be reached without one; one that does not take it cannot
 //! see a principal. Nothing else of a request has a say in who asks.
 
 mod keys;

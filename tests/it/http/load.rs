@@ -58,7 +58,7 @@ fn a_request_that_takes_too_long_ends() {
         waiting: 0,
         ..Limits::for_cores(1)
     };
-    let embedder = Troubled::new(Trouble::Sleep(Duration::from_millis(200)));
+    let embedder = Troubled::new(Trouble::Sleep(Duration::from_millis(1000)));
     let service = troubled(&embedder, limits);
     block_on(async {
         let answer = send(&service, discover(QUERY, GUEST)).await;

@@ -38,7 +38,7 @@ fn knob<'a>(key: &str, limits: (f64, f64), place: &'a mut f32) -> Knob<'a> {
     }
 }
 
-/// Every constant but the number of candidates, by section. The patterns name every field, so that
+/// Every constant but the numbers of candidates, by section. The patterns name every field, so that
 /// one that is missing here does not compile.
 fn sections(config: &mut Config) -> Vec<(&'static str, Vec<Knob<'_>>)> {
     let Config {
@@ -51,6 +51,7 @@ fn sections(config: &mut Config) -> Vec<(&'static str, Vec<Knob<'_>>)> {
         namespace,
         avoid,
         candidates: _,
+        part_candidates: _,
         confidence,
         threshold,
         variant_cosine,
@@ -211,6 +212,9 @@ pub(super) fn read(
     if let Some(candidates) = search.whole("candidates", CANDIDATES)? {
         config.candidates = candidates;
     }
+    if let Some(candidates) = search.whole("part_candidates", CANDIDATES)? {
+        config.part_candidates = candidates;
+    }
     for (name, knobs) in sections(config) {
         if name == "search" {
             read_knobs(search, knobs)?;
@@ -243,12 +247,13 @@ fn read_knobs(section: &mut Section<'_>, knobs: Vec<Knob<'_>>) -> Result<(), Err
 /// A config file that holds every constant.
 pub fn to_toml(config: &Config) -> String {
     let mut config = config.clone();
-    let candidates = config.candidates;
+    let (candidates, part_candidates) = (config.candidates, config.part_candidates);
     let mut text = String::new();
     for (name, knobs) in sections(&mut config) {
         let _ = writeln!(text, "[{name}]");
         if name == "search" {
             let _ = writeln!(text, "candidates = {candidates}");
+            let _ = writeln!(text, "part_candidates = {part_candidates}");
         }
         for knob in knobs {
             // `{:?}` gives the shortest digits that read back as the same number, with a point.

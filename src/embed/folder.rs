@@ -10,7 +10,7 @@ use super::recipe::{Batching, Pooling, Recipe, Source, Tokenizer};
 use super::{Calibration, Error};
 
 /// Where graphs lie in folders without a manifest, the first that is there wins.
-const GRAPHS: [&str; 6] = [
+pub(super) const GRAPHS: [&str; 6] = [
     "model.onnx",
     "model.onnx.zst",
     "onnx/model.onnx",

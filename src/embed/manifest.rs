@@ -69,6 +69,9 @@ pub struct Manifest {
     /// What is done to vectors afterwards.
     #[serde(default)]
     pub postprocess: Option<PostProcessing>,
+    /// Where the model runs, for one that runs elsewhere; such a model has no files.
+    #[serde(default)]
+    pub endpoint: Option<EndpointEntry>,
     /// Models whose vectors are put side by side; such a model has no files of its own.
     #[serde(default)]
     pub ensemble: Vec<Member>,
@@ -180,6 +183,19 @@ pub struct PostProcessing {
     pub heads: FileEntry,
 }
 
+/// An OpenAI-compatible `/v1/embeddings` endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointEntry {
+    /// Where requests are posted.
+    pub url: String,
+    /// The model asked for.
+    pub model: String,
+    /// The environment variable that holds the key.
+    #[serde(default)]
+    pub key_variable: Option<String>,
+}
+
 /// One model of an ensemble.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -237,7 +253,21 @@ impl Manifest {
             ));
         }
         self.validate_files()?;
-        self.validate_ensemble()
+        self.validate_ensemble()?;
+        match &self.endpoint {
+            Some(_) if !(self.files.is_empty() && self.ensemble.is_empty()) => {
+                Err("an endpoint has neither files nor an ensemble".to_owned())
+            }
+            Some(entry)
+                if !entry.url.starts_with("http://") && !entry.url.starts_with("https://") =>
+            {
+                Err(format!(
+                    "endpoint.url '{}' is no http or https address",
+                    entry.url
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn validate_files(&self) -> Result<(), String> {
@@ -328,14 +358,19 @@ impl Manifest {
         digest(shape.as_bytes())
     }
 
+    /// Its files by role, that of means and heads included.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &FileEntry)> {
+        let heads = self
+            .postprocess
+            .iter()
+            .map(|post| ("postprocess.heads", &post.heads));
+        let files = self.files.iter().map(|(role, file)| (role.as_str(), file));
+        files.chain(heads)
+    }
+
     /// Bytes of its files, as they lie in the folder.
     pub fn bytes(&self) -> u64 {
-        let heads = self.postprocess.iter().map(|post| &post.heads);
-        self.files
-            .values()
-            .chain(heads)
-            .map(|file| file.bytes)
-            .sum()
+        self.entries().map(|(_, file)| file.bytes).sum()
     }
 }
 

@@ -17,6 +17,7 @@ mod files;
 mod folder;
 pub mod hashed;
 pub mod http;
+mod hub;
 pub mod manifest;
 pub mod onnx;
 mod open;
@@ -25,12 +26,14 @@ mod queue;
 mod recipe;
 pub mod runtime;
 mod scratch;
+mod survey;
 mod vectors;
 mod worker;
 
 pub use directories::cache as cache_folder;
 pub use error::Error;
-pub use open::{Checked, DEFAULT_MODEL, Listed, Network, Options, check, list, open, pull};
+pub use open::{DEFAULT_MODEL, Network, Options, open};
+pub use survey::{Checked, Listed, check, list, pull};
 pub use vectors::Vectors;
 
 /// How far a long step has come. Sent often; cheap to ignore.

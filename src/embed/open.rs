@@ -1,16 +1,22 @@
 //! From a model's name to an embedder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::cache::Cached;
+use super::ensemble::Ensemble;
 use super::hashed::Hashed;
-use super::manifest::{self, Manifest};
+use super::http::{Address, Feed, Http};
+use super::manifest::{self, EndpointEntry, Manifest};
 use super::onnx::Onnx;
 use super::postprocess::PostProcess;
 use super::recipe::Recipe;
-use super::{Calibration, Embedder, Error, Progress, directories, folder, runtime};
+use super::{Calibration, Embedder, Error, Progress, directories, folder, hub, runtime};
 
 /// The model used where none is named.
 pub const DEFAULT_MODEL: &str = "use-multilingual-v3";
+
+/// Tokens that endpoints commonly take.
+const ENDPOINT_TOKENS: usize = 8192;
 
 /// Whether opening a model may reach the network (an explicit endpoint always may).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,55 +34,14 @@ pub struct Options {
     /// Folder of models. Unset: `TOOLSCOUT_MODELS`, else `./models`, else `models` beside the
     /// executable, else that of the checkout the program was built from.
     pub models: Option<PathBuf>,
-    /// Folder for fetched and unpacked files. Unset: `TOOLSCOUT_CACHE`, else the user's cache
-    /// directory.
+    /// Folder for fetched files. Unset: `TOOLSCOUT_CACHE`, else the user's cache directory.
     pub cache: Option<PathBuf>,
     /// Threads for bulk work; 0 means all cores. Single queries always take one.
     pub threads: usize,
-    /// Bytes of vectors to remember, least recently used leave first; 0 remembers none.
+    /// Bytes of vectors to remember, seldom used ones leave first; 0 remembers none.
     pub remember_bytes: u64,
     /// Whether something missing may be fetched.
     pub network: Network,
-}
-
-/// A model that can be opened by name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
-    /// The name [`open`] takes.
-    pub name: String,
-    /// A title for people.
-    pub title: String,
-    /// Version of the model.
-    pub version: String,
-    /// Numbers in a vector.
-    pub dimension: usize,
-    /// Language codes it was made for.
-    pub languages: Vec<String>,
-    /// SPDX expression.
-    pub licence: String,
-    /// Bytes on disk, as committed.
-    pub bytes: u64,
-    /// Its manifest.
-    pub path: PathBuf,
-    /// Measured figures, name and value, in the manifest's order.
-    pub figures: Vec<(String, String)>,
-}
-
-/// What [`check`] found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
-    /// The vector space's identity.
-    pub model_id: String,
-    /// Numbers in a vector.
-    pub dimension: usize,
-    /// Cosine range.
-    pub calibration: Calibration,
-    /// Files whose checksums were verified.
-    pub files: usize,
-    /// Reference texts compared; 0 where the model has none.
-    pub references: usize,
-    /// Worst cosine between a reference vector and ours; 1 where there is none.
-    pub worst_cosine: f32,
 }
 
 /// The embedder called `name`, ready to use: a folder of the models directory, a path to a
@@ -90,19 +55,58 @@ pub fn open(
     options: &Options,
     progress: &dyn Fn(Progress<'_>),
 ) -> Result<Box<dyn Embedder>, Error> {
+    let embedder = plain(name, options, progress)?;
+    Ok(match options.remember_bytes {
+        0 => embedder,
+        bytes => Box::new(Cached::new(embedder, bytes)),
+    })
+}
+
+/// The embedder without a memory.
+fn plain(
+    name: &str,
+    options: &Options,
+    progress: &dyn Fn(Progress<'_>),
+) -> Result<Box<dyn Embedder>, Error> {
     if name == "hashed" {
         return Ok(Box::new(Hashed::new(256)));
     }
-    let (folder, manifest) = find(name, options)?;
-    let Some(manifest) = manifest else {
+    if name.starts_with("http://") || name.starts_with("https://") {
+        return endpoint(name);
+    }
+    if let Some(repository) = name.strip_prefix("hf:") {
+        let folder = hub::fetch(repository, options, progress)?;
         let recipe = folder::found(&folder, name)?;
         return onnx(recipe, PostProcess::default(), options, progress);
-    };
-    let recipe = folder::described(&folder, &manifest)?;
+    }
+    let (folder, manifest) = find(name, options)?;
+    match manifest {
+        None => {
+            let recipe = folder::found(&folder, name)?;
+            onnx(recipe, PostProcess::default(), options, progress)
+        }
+        Some(manifest) => described(&folder, &manifest, options, progress),
+    }
+}
+
+/// The embedder that a manifest in `folder` describes.
+pub(super) fn described(
+    folder: &Path,
+    manifest: &Manifest,
+    options: &Options,
+    progress: &dyn Fn(Progress<'_>),
+) -> Result<Box<dyn Embedder>, Error> {
+    if let Some(entry) = &manifest.endpoint {
+        return described_endpoint(manifest, entry);
+    }
+    if !manifest.ensemble.is_empty() {
+        return ensemble(folder, manifest, options, progress);
+    }
+    let recipe = folder::described(folder, manifest)?;
     let post = match &manifest.postprocess {
         None => PostProcess::default(),
         Some(post) => {
-            let heads = folder::entry_source(&folder, &post.heads);
+            let heads = folder::entry_source(folder, &post.heads);
             PostProcess::read(&heads.path, &heads.expected, manifest.dimension)?
         }
     };
@@ -116,16 +120,86 @@ fn onnx(
     progress: &dyn Fn(Progress<'_>),
 ) -> Result<Box<dyn Embedder>, Error> {
     let environment = runtime::environment(options, progress)?;
-    Ok(Box::new(Onnx::open(
-        recipe,
-        post,
-        environment,
-        options.threads,
-    )?))
+    let onnx = Onnx::open(recipe, post, environment, options.threads)?;
+    Ok(Box::new(onnx))
+}
+
+fn ensemble(
+    folder: &Path,
+    manifest: &Manifest,
+    options: &Options,
+    progress: &dyn Fn(Progress<'_>),
+) -> Result<Box<dyn Embedder>, Error> {
+    let fault = |reason: String| Error::Manifest {
+        path: folder.join(manifest::FILE_NAME),
+        reason,
+    };
+    let mut members = Vec::with_capacity(manifest.ensemble.len());
+    for member in &manifest.ensemble {
+        let (folder, described_by) = find(&member.model, options)?;
+        let own = described_by.ok_or_else(|| {
+            fault(format!(
+                "ensemble member '{}' has no manifest",
+                member.model
+            ))
+        })?;
+        if !own.ensemble.is_empty() {
+            return Err(fault(format!(
+                "ensemble member '{}' is an ensemble",
+                member.model
+            )));
+        }
+        let embedder = described(&folder, &own, options, progress)?;
+        members.push((embedder, member.weight));
+    }
+    let name = format!("{}@{}", manifest.name, manifest.version);
+    let ensemble = Ensemble::new(&name, members, folder::calibration(manifest));
+    if ensemble.dim() == manifest.dimension {
+        return Ok(Box::new(ensemble));
+    }
+    Err(Error::Dimension {
+        model: manifest.name.clone(),
+        expected: manifest.dimension,
+        found: ensemble.dim(),
+    })
+}
+
+fn endpoint(name: &str) -> Result<Box<dyn Embedder>, Error> {
+    let address = Address::parse(name)?;
+    let feed = Feed {
+        name: address.model().to_owned(),
+        version: "remote".to_owned(),
+        dimension: None,
+        calibration: Calibration {
+            low: 0.0,
+            high: 1.0,
+        },
+        query_prefix: String::new(),
+        document_prefix: String::new(),
+        max_tokens: ENDPOINT_TOKENS,
+    };
+    Ok(Box::new(Http::open(address, feed)?))
+}
+
+fn described_endpoint(
+    manifest: &Manifest,
+    entry: &EndpointEntry,
+) -> Result<Box<dyn Embedder>, Error> {
+    let address = Address::new(&entry.url, &entry.model, entry.key_variable.as_deref())?;
+    let feed = Feed {
+        name: manifest.name.clone(),
+        version: manifest.version.clone(),
+        dimension: Some(manifest.dimension),
+        calibration: folder::calibration(manifest),
+        query_prefix: manifest.input.query_prefix.clone(),
+        document_prefix: manifest.input.document_prefix.clone(),
+        max_tokens: manifest.input.max_tokens,
+    };
+    Ok(Box::new(Http::open(address, feed)?))
 }
 
 /// The folder called `name` and its manifest: one of the models directory, else a path.
-fn find(name: &str, options: &Options) -> Result<(PathBuf, Option<Manifest>), Error> {
+pub(super) fn find(name: &str, options: &Options) -> Result<(PathBuf, Option<Manifest>), Error> {
     let models = directories::models(options);
     let candidates = models.iter().map(|models| models.join(name));
     let folder = candidates
@@ -145,42 +219,4 @@ fn find(name: &str, options: &Options) -> Result<(PathBuf, Option<Manifest>), Er
     }
     let manifest = Manifest::read(&folder)?;
     Ok((folder, Some(manifest)))
-}
-
-/// Models of the models directory, by name.
-///
-/// # Errors
-/// [`Error::File`] where the directory cannot be read, [`Error::Manifest`] where a manifest is
-/// wrong.
-pub fn list(_options: &Options) -> Result<Vec<Listed>, Error> {
-    Ok(Vec::new())
-}
-
-/// Fetches and unpacks all that `name` needs, so that a later [`open`] needs no network.
-///
-/// # Errors
-/// As [`open`].
-pub fn pull(name: &str, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<(), Error> {
-    open(name, options, progress).map(drop)
-}
-
-/// Verifies the checksums of `name`, loads it, embeds probe texts and compares them with the
-/// reference vectors beside its manifest, where there are any.
-///
-/// # Errors
-/// As [`open`]; [`Error::Model`] where vectors differ from the references.
-pub fn check(
-    name: &str,
-    options: &Options,
-    progress: &dyn Fn(Progress<'_>),
-) -> Result<Checked, Error> {
-    let embedder = open(name, options, progress)?;
-    Ok(Checked {
-        model_id: embedder.model_id().to_owned(),
-        dimension: embedder.dim(),
-        calibration: embedder.calibration(),
-        files: 0,
-        references: 0,
-        worst_cosine: 1.0,
-    })
 }

@@ -6,6 +6,7 @@
 )]
 
 mod cli;
+mod embed;
 mod eval;
 mod http;
 mod interference;

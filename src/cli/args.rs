@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as Group, Parser, Subcommand};
 
-use super::{demo, doctor, index, models, search, serve};
+use super::{demo, doctor, eval, index, models, search, serve};
 
 const ABOUT: &str = "Finds the few tools a request needs among hundreds or thousands";
 const LONG_ABOUT: &str = "\
@@ -22,7 +22,8 @@ Exit codes:
   0  done
   1  failed
   2  wrong arguments, or a wrong config, policy or keys file
-  3  done, but tools were left out (index), or --strict found something (index, doctor)
+  3  done, but tools were left out (index), --strict found something (index, doctor), or a
+     figure was lost (eval gate)
   4  nothing fits (search --exit-code)";
 
 /// The command line.
@@ -77,6 +78,8 @@ pub enum Command {
     Models(models::Args),
     /// Say what would make a catalogue easier to search
     Doctor(doctor::Args),
+    /// Measure how good the search is, on labelled sets
+    Eval(Box<eval::Args>),
 }
 
 /// Which model, and how it runs.

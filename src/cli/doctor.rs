@@ -12,6 +12,8 @@ use super::table::{bare, count, pad, pad_close, short_row};
 use super::{Context, Outcome};
 use crate::catalog::doctor::{Finding, Report, Severity, Subject, examine};
 use crate::catalog::read::{self, Reading};
+use crate::eval::strategies::tokens::Tokens;
+use crate::eval::strategies::{Advice, advice};
 
 /// Subjects of a finding that are listed unless all of them are asked for.
 const LISTED: usize = 5;
@@ -39,6 +41,15 @@ pub struct Args {
     pub verbose: bool,
 }
 
+/// What was found.
+struct Diagnosis {
+    reading: Reading,
+    report: Report,
+    /// Tokens of all definitions.
+    tokens: usize,
+    advice: Advice,
+}
+
 /// Reads the catalogue and says what was found.
 ///
 /// # Errors
@@ -48,17 +59,25 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
     let mut reading = read::read(&args.catalog)?;
     let tools = std::mem::take(&mut reading.tools);
     let namespaces = std::mem::take(&mut reading.namespaces);
-    let report = examine(&crate::catalog::Catalog::new(tools, namespaces));
+    let catalog = crate::catalog::Catalog::new(tools, namespaces);
+    let tokens = Tokens::count(catalog.tools()).total();
+    let found = Diagnosis {
+        report: examine(&catalog),
+        advice: advice(catalog.len(), tokens),
+        reading,
+        tokens,
+    };
     if output.is_json() {
-        output.json(&to_json(&report, &reading))?;
+        output.json(&to_json(&found))?;
     } else {
         let extent = if args.verbose {
             Extent::All
         } else {
             Extent::Some
         };
-        print(&report, &reading, extent, output)?;
+        print(&found, extent, output)?;
     }
+    let (report, reading) = (&found.report, &found.reading);
     let harmful = report
         .findings
         .iter()
@@ -69,13 +88,20 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
     Ok(Outcome::Done)
 }
 
-fn print(report: &Report, reading: &Reading, extent: Extent, output: &Output) -> Result<(), Error> {
+fn print(found: &Diagnosis, extent: Extent, output: &Output) -> Result<(), Error> {
+    let (report, reading) = (&found.report, &found.reading);
     let size = format!(
-        "{} in {}",
+        "{} in {}, {} of definitions",
         count(report.tools, "tool"),
-        count(report.namespaces, "namespace")
+        count(report.namespaces, "namespace"),
+        count(found.tokens, "token")
     );
     output.line(output.paint(Look::Strong, size))?;
+    output.line(format_args!(
+        "for a model: {} ({})",
+        output.paint(Look::Strong, found.advice.strategy.title()),
+        found.advice.reason
+    ))?;
     if let Some(summary) = problems::summary(reading) {
         output.line(format_args!("while reading: {summary}"))?;
         output.line("")?;
@@ -135,7 +161,8 @@ fn keys(subject: &Subject) -> String {
     text
 }
 
-fn to_json(report: &Report, reading: &Reading) -> Value {
+fn to_json(found: &Diagnosis) -> Value {
+    let (report, reading) = (&found.report, &found.reading);
     let subject = |subject: &Subject| json!({"keys": subject.keys, "detail": subject.detail});
     let finding = |finding: &Finding| {
         json!({
@@ -150,6 +177,11 @@ fn to_json(report: &Report, reading: &Reading) -> Value {
     json!({
         "tools": report.tools,
         "namespaces": report.namespaces,
+        "tokens": found.tokens,
+        "strategy": {
+            "name": found.advice.strategy.as_str(),
+            "reason": found.advice.reason,
+        },
         "rejected": reading.rejected(),
         "problems": problems::json(&reading.problems),
         "findings": report.findings.iter().map(finding).collect::<Value>(),

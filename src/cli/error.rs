@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::output::one_line;
-use crate::{access, catalog, embed, index, search, serve};
+use crate::{access, catalog, embed, eval, index, search, serve};
 
 /// Why a command ended without doing what it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +56,9 @@ pub enum Error {
     /// The request says something that cannot be served.
     #[error(transparent)]
     Request(#[from] serve::wire::Invalid),
+    /// A set could not be measured.
+    #[error(transparent)]
+    Eval(#[from] eval::Error),
     /// The request could not be answered.
     #[error(transparent)]
     Search(#[from] search::Error),
@@ -118,6 +121,7 @@ impl Error {
             | Self::Embed(_)
             | Self::Index(_)
             | Self::Search(_)
+            | Self::Eval(_)
             | Self::Serve(_)
             | Self::ModelMismatch { .. }
             | Self::UnknownTool { .. }

@@ -9,6 +9,7 @@ pub mod demo;
 pub mod doctor;
 mod document;
 pub mod error;
+pub mod eval;
 pub mod index;
 mod logging;
 pub mod models;
@@ -94,5 +95,6 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         Command::Serve(args) => serve::run(args, &context),
         Command::Models(args) => models::run(args, &context),
         Command::Doctor(args) => doctor::run(args, &context),
+        Command::Eval(args) => eval::run(args, &context),
     }
 }

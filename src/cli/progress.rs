@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output::{Output, say};
-use crate::{embed, index};
+use crate::{embed, eval, index};
 
 /// Where there is no bar, a step is named once it has taken this long.
 const NAMED_AFTER: Duration = Duration::from_secs(2);
@@ -77,6 +77,16 @@ impl Progress {
     pub(super) fn build(&self, progress: index::build::Progress) {
         self.reach(&Reached {
             step: "embedding texts",
+            done: progress.done as u64,
+            total: Some(progress.total as u64),
+            template: COUNT,
+        });
+    }
+
+    /// Measuring has come this far.
+    pub(super) fn measure(&self, progress: eval::Progress<'_>) {
+        self.reach(&Reached {
+            step: progress.step,
             done: progress.done as u64,
             total: Some(progress.total as u64),
             template: COUNT,

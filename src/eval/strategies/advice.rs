@@ -28,6 +28,18 @@ impl Strategy {
     }
 }
 
+impl Strategy {
+    /// What it is called in a sentence or a legend.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::All => "all tools",
+            Self::Index => "names only",
+            Self::Prefilter => "one-shot prefilter",
+            Self::Active => "active discovery",
+        }
+    }
+}
+
 /// Tools up to which all of them may stand in the prompt: models begin to confuse tools beyond about
 /// twenty.
 const ALL_TOOLS: usize = 20;

@@ -168,12 +168,7 @@ fn legend(out: &mut String) {
         .enumerate()
     {
         let x = 550.0 + 130.0 * at as f64;
-        let words = match strategy {
-            Strategy::All => "all tools",
-            Strategy::Index => "names only",
-            Strategy::Prefilter => "one-shot prefilter",
-            Strategy::Active => "active discovery",
-        };
+        let words = strategy.title();
         let _ = writeln!(
             out,
             r#"<rect x="{x}" y="20" width="12" height="12" fill="{}"/><text x="{}" y="30">{words}</text>"#,

@@ -13,7 +13,7 @@ impl Config {
     pub fn shipped() -> Self {
         Self {
             weights: Weights {
-                semantic: 2.25,
+                semantic: 3.0,
                 keyword: 6.0,
                 namespace: 0.3,
                 rule: 0.5,
@@ -43,9 +43,9 @@ impl Config {
                 clean: 0.4,
                 semantic: 0.5,
                 keyword: 0.3,
-                cover: 0.3 / 8.55,
-                cover_from: 1.0 / 8.55,
-                cover_full: 2.0 / 8.55,
+                cover: 0.3 / 9.3,
+                cover_from: 1.0 / 9.3,
+                cover_full: 2.0 / 9.3,
             },
             namespace: NamespaceShares {
                 members: 0.5,

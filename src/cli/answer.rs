@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use super::error::Error;
 use super::output::{Look, Output, one_line};
-use super::table::{
-    align_right, at_most, bare, count, keep_width, meter, pad, short_row, table, unbroken,
-};
+use super::table::{align_right, bare, count, keep_width, meter, pad, short_row, table, unbroken};
 use crate::index::Index;
 use crate::search::{Answer, Arm, Explanation, Hit, NoMatch, Request, View};
 use crate::tool::{Tool, ToolId};
@@ -78,38 +76,32 @@ impl Shown<'_> {
         output.line(output.paint(Look::Faint, facts.join(" · ")))
     }
 
+    /// Two lines a hit: the key, which is never cut since it is the answer, and what the tool does.
     fn print_hits(&self, output: &Output) -> Result<(), Error> {
-        let several = 1 < self.request.query.needs.len();
-        let mut header = vec!["#", "score", "", "tool", "what it does"];
-        if several {
-            header.push("serves");
-        }
-        let mut hits = table(output, &header);
+        let mut hits = table(output, &["#", "score", "", "tool"]);
         for (at, hit) in self.answer.hits.iter().enumerate() {
             let tool = self.tool(hit.tool);
-            let mut cells = vec![
-                (at + 1).to_string(),
-                format!("{:.2}", hit.score),
-                meter(hit.score),
-                tool.key.clone(),
-                one_line(&tool.description),
-            ];
-            if several {
-                cells.push(serves(&hit.needs));
+            let (rank, score) = ((at + 1).to_string(), format!("{:.2}", hit.score));
+            let cells = [&rank, &score, &meter(hit.score), &tool.key];
+            hits.add_row(cells.map(unbroken));
+            let mut under = |text: String| {
+                hits.add_row(short_row(["", "", "", &text].map(unbroken)));
+            };
+            under(one_line(&tool.description));
+            if !hit.needs.is_empty() {
+                under(format!("serves {}", serves(&hit.needs)));
             }
-            hits.add_row(short_row(cells.into_iter().map(unbroken)));
             for variant in &hit.variants {
-                let like = format!("≈ {}", self.tool(*variant).key);
-                hits.add_row(short_row(["", "", "", &like, "says the same"]));
+                under(format!("≈ {} says the same", self.tool(*variant).key));
             }
         }
         pad(&mut hits);
         for column in [0, 1] {
             align_right(&mut hits, column);
+        }
+        for column in [0, 1, 2] {
             keep_width(&mut hits, column);
         }
-        keep_width(&mut hits, 2);
-        at_most(&mut hits, 3, 45);
         output.table(&hits)
     }
 
@@ -184,13 +176,6 @@ impl Shown<'_> {
         for need in &self.answer.unserved {
             let text = format!("nothing fits need {}", need + 1);
             output.line(output.paint(Look::Warning, text))?;
-        }
-        if self.answer.truncated {
-            let text = format!(
-                "more tools fit: --limit {} shows more",
-                self.request.limit * 2
-            );
-            output.line(output.paint(Look::Faint, text))?;
         }
         Ok(())
     }

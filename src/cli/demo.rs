@@ -17,7 +17,9 @@ use super::output::{Look, Output};
 use super::principal::{USUAL_TENANT, open_policy};
 use super::progress::Progress;
 use super::source::{open_model, read_catalog};
-use super::table::{SHADES, at_most, count, keep_width, pad, short_row, stacked, table, unbroken};
+use super::table::{
+    SHADES, at_most, between, count, keep_width, pad, short_row, stacked, table, unbroken,
+};
 use super::{Context, Outcome};
 use crate::access::Principal;
 use crate::embed::{self, DEFAULT_MODEL, Embedder};
@@ -223,7 +225,8 @@ fn print_answers(index: &Index, answers: &[Answer], output: &Output) -> Result<(
     }
     pad(&mut shown);
     at_most(&mut shown, 0, 34);
-    at_most(&mut shown, 1, 38);
+    // Nearly every key of the catalogue fits.
+    between(&mut shown, 1, 28, 40);
     for column in 2..5 {
         keep_width(&mut shown, column);
     }

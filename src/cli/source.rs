@@ -108,6 +108,13 @@ impl SourceArgs {
     }
 
     fn build(&self, path: &Path, context: &Context, progress: &Progress) -> Result<Opened, Error> {
+        let name = context.settings.model_name(&self.model);
+        let name = name.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+        if name == NO_MODEL {
+            let advice =
+                "--model none searches an index by words alone: build one by 'toolscout index'";
+            return Err(Error::Usage(advice.to_owned()));
+        }
         let reading = read_catalog(path)?;
         if let Some(summary) = problems::summary(&reading) {
             let where_to_look =
@@ -115,13 +122,6 @@ impl SourceArgs {
             context
                 .output
                 .remark(format_args!("{summary}: {where_to_look}"));
-        }
-        let name = context.settings.model_name(&self.model);
-        let name = name.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
-        if name == NO_MODEL {
-            let advice =
-                "--model none searches an index by words alone: build one by 'toolscout index'";
-            return Err(Error::Usage(advice.to_owned()));
         }
         let embedder = open_model(&name, &self.model, context, progress)?;
         let catalog = Arc::new(reading.into_catalog());
@@ -149,7 +149,8 @@ pub(super) fn read_catalog(path: &Path) -> Result<Reading, Error> {
     Ok(reading)
 }
 
-/// Opens a model by name, with a bar.
+/// Opens a model by name, with a bar; meanwhile the word lists are loaded that the first request
+/// would otherwise wait for.
 ///
 /// # Errors
 /// [`Error::Embed`] where it cannot be had.
@@ -159,6 +160,7 @@ pub(super) fn open_model(
     context: &Context,
     progress: &Progress,
 ) -> Result<Arc<dyn Embedder>, Error> {
+    std::thread::spawn(|| drop(index::analyze::analyze("预热")));
     let options = context.settings.embed_options(&args.place);
     let embedder = embed::open(name, &options, &|reached| progress.model(reached))?;
     progress.clear();

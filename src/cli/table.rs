@@ -74,6 +74,16 @@ pub(super) fn at_most(table: &mut Table, column: usize, percent: u16) {
     }
 }
 
+/// Gives a column at least this many cells, and at most a share of the table in per cent.
+pub(super) fn between(table: &mut Table, column: usize, cells: u16, percent: u16) {
+    if let Some(column) = table.column_mut(column) {
+        column.set_constraint(ColumnConstraint::Boundaries {
+            lower: Width::Fixed(cells),
+            upper: Width::Percentage(percent),
+        });
+    }
+}
+
 /// A row of which each cell is cut to one line.
 pub(super) fn short_row<T: Into<Cell>>(cells: impl IntoIterator<Item = T>) -> Row {
     let mut row = Row::from(cells.into_iter().map(Into::into).collect::<Vec<Cell>>());

@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use command::{Run, Sandbox, demo, demo_index, program, toolscout};
 
-const COMMANDS: [&str; 6] = ["demo", "index", "search", "serve", "models", "doctor"];
+const COMMANDS: [&str; 7] = [
+    "demo", "index", "search", "serve", "models", "doctor", "eval",
+];
 
 fn search(args: &[&str]) -> Run {
     let index = demo_index();
@@ -399,16 +401,20 @@ fn a_pipe_gets_no_colour_no_bars_and_aligned_columns() {
             1
         }
     };
-    let start = |line: &str| {
-        let at = line.find('/').unwrap();
-        let key = line[..at].rfind(' ').map_or(0, |space| space + 1);
-        line[..key].chars().map(wide).sum::<usize>()
+    let width = |text: &str| text.chars().map(wide).sum::<usize>();
+    // The rule under the header; then a line with the key and one with the description for each hit.
+    let rule = |line: &&str| line.starts_with('─');
+    let lines: Vec<&str> = run.out.lines().skip_while(|line| !rule(line)).collect();
+    assert_eq!(lines.len(), 1 + 2 * 20, "{}", run.out);
+    let start = |line: &str| width(line) - width(line.trim_start());
+    let key = |line: &str| {
+        let blank = line.rfind("  ").map_or(0, |at| at + 2);
+        width(&line[..blank])
     };
-    let rows: Vec<&str> = run.out.lines().filter(|line| line.contains('/')).collect();
-    assert_eq!(rows.len(), 20, "{}", run.out);
-    for row in &rows {
-        assert_eq!(start(row), start(rows[0]), "{}", run.out);
-        assert!(row.chars().map(wide).sum::<usize>() <= 100, "{row}");
+    for pair in lines[1..].chunks(2) {
+        assert_eq!(key(pair[0]), start(pair[1]), "{}", run.out);
+        assert_eq!(start(pair[1]), start(lines[2]), "{}", run.out);
+        assert!(width(pair[1]) <= 100, "{}", pair[1]);
     }
 }
 

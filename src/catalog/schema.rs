@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
                     format!("{path}.{name}")
                 };
                 let is_required = required.contains(&name.as_str());
-                self.parameter(&properties[name], child, is_required, depth);
+                self.parameter(&properties[name], &child, is_required, depth);
             }
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn parameter(&mut self, schema: &'a Value, path: String, required: bool, depth: usize) {
+    fn parameter(&mut self, schema: &'a Value, path: &str, required: bool, depth: usize) {
         if self.found.list.len() >= MAX_PARAMETERS {
             self.found.truncated = true;
             return;
@@ -152,13 +152,13 @@ impl<'a> Walk<'a> {
         if !self.found.list.iter().any(|known| known.path == path) {
             let description = schema.get("description").and_then(Value::as_str);
             self.found.list.push(Parameter {
-                path: path.clone(),
+                path: path.to_owned(),
                 description: clip(description.unwrap_or_default()),
                 values: values(schema),
                 required,
             });
         }
-        self.object(schema, &path, depth + 1);
+        self.object(schema, path, depth + 1);
     }
 
     fn follow(&mut self, reference: &'a str, path: &str, depth: usize) {

@@ -124,23 +124,8 @@ impl Reader {
             .take(HEAD as u64)
             .read_to_end(&mut head)
             .map_err(io)?;
-        if !head.starts_with(&MAGIC[..head.len().min(MAGIC.len())]) {
-            return Err(Error::Foreign {
-                path: path.to_owned(),
-            });
-        }
-        if head.len() < HEAD {
-            return Err(truncated(HEAD as u64));
-        }
-        let found = u16::from_le_bytes([head[8], head[9]]);
-        if found != version {
-            return Err(Error::Version {
-                path: path.to_owned(),
-                found,
-                supported: version,
-            });
-        }
-        let sections = usize::from(u16::from_le_bytes([head[10], head[11]]));
+        let sections =
+            section_count(path, &head, version)?.ok_or_else(|| truncated(HEAD as u64))?;
         let head_length = HEAD + sections * ENTRY + HASH;
         (&mut file)
             .take((head_length - HEAD) as u64)
@@ -222,13 +207,39 @@ impl Reader {
     }
 
     /// The error that a section's content is not what its index needs.
-    pub(super) fn inconsistent(&self, section: &'static str, reason: impl ToString) -> Error {
+    pub(super) fn inconsistent(
+        &self,
+        section: &'static str,
+        reason: impl Into<Box<dyn std::error::Error>>,
+    ) -> Error {
         Error::Inconsistent {
             path: self.path.clone(),
             section,
-            reason: reason.to_string(),
+            reason: reason.into().to_string(),
         }
     }
+}
+
+/// How many sections the first bytes of a file announce; none where they are too few to say.
+fn section_count(path: &Path, head: &[u8], version: u16) -> Result<Option<usize>, Error> {
+    if !head.starts_with(&MAGIC[..head.len().min(MAGIC.len())]) {
+        return Err(Error::Foreign {
+            path: path.to_owned(),
+        });
+    }
+    if head.len() < HEAD {
+        return Ok(None);
+    }
+    let found = u16::from_le_bytes([head[8], head[9]]);
+    if found != version {
+        return Err(Error::Version {
+            path: path.to_owned(),
+            found,
+            supported: version,
+        });
+    }
+    let sections = u16::from_le_bytes([head[10], head[11]]);
+    Ok(Some(usize::from(sections)))
 }
 
 /// The table's entries, if the sections lie end to end in a file of `size` bytes.

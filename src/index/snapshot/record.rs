@@ -304,7 +304,7 @@ const EXPOSURES: [Exposure; 5] = [
 
 /// A value missing from its table gets a code that no table has, and reading it back fails; a test
 /// sees to it that none is missing.
-fn code<T: PartialEq>(table: &[T], value: T) -> u8 {
+fn code<T: PartialEq + Copy>(table: &[T], value: T) -> u8 {
     table
         .iter()
         .position(|known| *known == value)

@@ -6,7 +6,8 @@
 PYTHON is the one that `convert.py` set up. A SET is a folder with `tools.jsonl`, `queries.jsonl`
 (`id`, `text`) and `qrels.tsv` (query id, tool id, 1); where it has `train_queries.jsonl` and
 `train_qrels.tsv`, these are used instead. For each set two distributions are printed: a query
-with a random tool, and a query with a tool that serves it. Each set counts the same.
+with a random tool, and a query with a tool that serves it. Each set counts the same. It is the
+graph's own vectors that are measured, without means and heads.
 """
 
 import argparse

@@ -23,8 +23,8 @@ import environment
 MODELS = Path(__file__).resolve().parent.parent
 # Each is the module of that name in this folder.
 CONVERTERS = ("use", "e5", "minilm")
-# Written for the folder by hand, and copied along when building elsewhere.
-TEXTS = ("LICENSE", "NOTICE")
+# Not made here, but part of a finished folder: copied along when building elsewhere.
+COMPANIONS = ("LICENSE", "NOTICE", "heads.bin")
 
 
 def main():
@@ -84,9 +84,9 @@ def build(arguments):
 def publish(staging, home, out):
     """Move the finished files into place, the manifest last."""
     out.mkdir(parents=True, exist_ok=True)
-    for text in TEXTS:
-        if (home / text).exists() and not (out / text).exists():
-            shutil.copyfile(home / text, out / text)
+    for companion in COMPANIONS:
+        if (home / companion).exists() and out.resolve() != home:
+            shutil.copyfile(home / companion, out / companion)
     for path in sorted(staging.iterdir(), key=lambda path: path.name == "manifest.toml"):
         partial = out / f"{path.name}.partial"
         shutil.copyfile(path, partial)

@@ -1,7 +1,7 @@
-"""Running a model folder as its manifest says: what the program does, in Python.
+"""Running a model folder as its manifest says, in Python, but for its post-processing.
 
-Verification, measuring and calibration use it; it is also the yardstick for the program's own
-embedding.
+Verification, measuring and calibration use it; it is also the yardstick for what the program
+gets from the graph before means and heads are applied.
 """
 
 import hashlib

@@ -51,7 +51,7 @@ pub struct Global {
     /// No colour (also: NO_COLOR)
     #[arg(long, global = true, help_heading = "Global options")]
     pub no_color: bool,
-    /// Settings in TOML: [model], [search] and the weights of the arms
+    /// Settings in TOML: `[model]`, `[search]` and the weights of the arms
     #[arg(
         long,
         value_name = "FILE",

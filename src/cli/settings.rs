@@ -15,7 +15,7 @@
 //!
 //! What is typed, or set in the environment, wins over the file, and the file over what is shipped.
 //! A preset that is typed replaces all constants of the file; one that the file names is what its
-//! other constants are laid over. [`tuning`](super::tuning) has the keys of the constants.
+//! other constants are laid over. [`tuning`] has the keys of the constants.
 
 use std::path::{Path, PathBuf};
 

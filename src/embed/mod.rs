@@ -1,6 +1,6 @@
 //! Texts to unit vectors. Knows models, not tools.
 //!
-//! [`open`] gives an [`Embedder`] by name. Embedders are an open set: ONNX models on the CPU
+//! [`open()`] gives an [`Embedder`] by name. Embedders are an open set: ONNX models on the CPU
 //! ([`onnx`]), an OpenAI-compatible endpoint ([`http`]), several of them as one ([`ensemble`]),
 //! and a deterministic hash for unit tests ([`hashed`]).
 //!

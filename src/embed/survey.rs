@@ -12,7 +12,7 @@ use super::{Calibration, Embedder, Error, Options, Progress, Side, directories};
 /// A model that can be opened by name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// The name [`open`](super::open) takes.
+    /// The name [`open`](super::open()) takes.
     pub name: String,
     /// A title for people.
     pub title: String,
@@ -125,10 +125,10 @@ fn has_files(folder: &Path, manifest: &Manifest) -> bool {
         && entries.all(|(_, entry)| folder.join(&entry.path).is_file())
 }
 
-/// Fetches all that `name` needs, so that a later [`open`](super::open) needs no network.
+/// Fetches all that `name` needs, so that a later [`open`](super::open()) needs no network.
 ///
 /// # Errors
-/// As [`open`](super::open).
+/// As [`open`](super::open()).
 pub fn pull(name: &str, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<(), Error> {
     open(name, options, progress).map(drop)
 }
@@ -138,7 +138,7 @@ pub fn pull(name: &str, options: &Options, progress: &dyn Fn(Progress<'_>)) -> R
 /// gives, `../convert/reference/NAME.json` for what it gives before means and heads.
 ///
 /// # Errors
-/// As [`open`](super::open); [`Error::Model`] where vectors differ from the references.
+/// As [`open`](super::open()); [`Error::Model`] where vectors differ from the references.
 pub fn check(
     name: &str,
     options: &Options,

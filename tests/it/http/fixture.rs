@@ -233,7 +233,10 @@ impl Embedder for Troubled {
         self.inner.calibration()
     }
 
-    #[expect(clippy::panic, reason = "the server is to survive an embedder that panics")]
+    #[expect(
+        clippy::panic,
+        reason = "the server is to survive an embedder that panics"
+    )]
     fn embed(&self, side: Side, texts: &[String]) -> Result<Vectors, embed::Error> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         match self.trouble {

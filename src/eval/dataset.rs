@@ -100,6 +100,11 @@ impl Dataset {
     /// first malformed line, [`Error::NoTools`] for a set without a catalogue and
     /// [`Error::NothingLabelled`] for one without a single label.
     pub fn load(folder: &Path, options: &Options) -> Result<Self, Error> {
+        // A folder that is not there is told as such, not as one without tools.
+        std::fs::read_dir(folder).map_err(|source| Error::Io {
+            path: folder.to_owned(),
+            source,
+        })?;
         let reading = read::read(&catalogue_of(folder, options)?)?;
         let problems = reading.problems.clone();
         let catalog = Arc::new(reading.into_catalog());

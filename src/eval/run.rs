@@ -9,7 +9,7 @@ use super::bench::Bench;
 use super::dataset::{Labelled, Text};
 use super::{Error, Progress};
 use crate::score::{Score, Scored, top_k};
-use crate::search::{Arm, Config, Request, View, Weights};
+use crate::search::{Answer, Arm, Config, Request, View, Weights};
 use crate::tool::ToolId;
 
 /// Tools of a ranking that are looked at.
@@ -66,18 +66,26 @@ impl System {
         Self::ALL.into_iter().find(|system| system.as_str() == name)
     }
 
+    /// The one arm that it is, if it is one.
+    fn arm(self) -> Option<Arm> {
+        match self {
+            Self::Semantic => Some(Arm::Semantic),
+            Self::Keyword => Some(Arm::Keyword),
+            Self::Namespace => Some(Arm::Namespace),
+            Self::Fused | Self::Card | Self::Rrf60 => None,
+        }
+    }
+
     /// The configuration that makes `base` this system. Rank fusion has none of its own: it is made
     /// from the rankings of two others.
     fn config(self, base: &Config) -> Config {
-        match self {
-            Self::Fused | Self::Rrf60 => base.clone(),
-            Self::Card => Config {
+        match (self.arm(), self) {
+            (Some(arm), _) => alone(arm, base),
+            (None, Self::Card) => Config {
                 weights: Config::card().weights,
                 ..base.clone()
             },
-            Self::Semantic => alone(Arm::Semantic, base),
-            Self::Keyword => alone(Arm::Keyword, base),
-            Self::Namespace => alone(Arm::Namespace, base),
+            (None, _) => base.clone(),
         }
     }
 }
@@ -163,7 +171,13 @@ pub fn run(
         let asked = each(&bench.dataset.queries, (&step, progress), |labelled| {
             ask(bench, &labelled.query, &bench.view, &config)
         })?;
-        let (rankings, confidence): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
+        let asked = asked.into_iter().map(|answer| {
+            // An arm with nothing to say would rank by the order of keys.
+            let silent = system.arm().is_some_and(|arm| !answer.arms.contains(&arm));
+            let hits = answer.hits.iter().filter(|_| !silent).map(|hit| hit.tool);
+            (hits.collect(), answer.confidence)
+        });
+        let (rankings, confidence): (Vec<_>, Vec<_>) = asked.unzip();
         run.rankings.insert(*system, rankings);
         if *system == System::Fused {
             run.confidence = confidence;
@@ -182,11 +196,11 @@ pub fn run(
         let step = format!("{}: gold withheld", bench.dataset.name);
         run.withheld = each(&bench.dataset.queries, (&step, progress), |labelled| {
             let view = without_gold(bench, labelled);
-            ask(bench, &labelled.query, &view, config).map(|(_, confidence)| confidence)
+            ask(bench, &labelled.query, &view, config).map(|answer| answer.confidence)
         })?;
         let step = format!("{}: negatives", bench.dataset.name);
         run.negatives = each(&bench.dataset.negatives, (&step, progress), |query| {
-            ask(bench, query, &bench.view, config).map(|(_, confidence)| confidence)
+            ask(bench, query, &bench.view, config).map(|answer| answer.confidence)
         })?;
     }
     Ok(run)
@@ -223,16 +237,9 @@ pub fn rank_fusion(rankings: &[&[ToolId]]) -> Vec<ToolId> {
     best.into_iter().map(|scored| scored.tool).collect()
 }
 
-fn ask(
-    bench: &Bench<'_>,
-    query: &Text,
-    view: &View,
-    config: &Config,
-) -> Result<(Vec<ToolId>, f32), Error> {
+fn ask(bench: &Bench<'_>, query: &Text, view: &View, config: &Config) -> Result<Answer, Error> {
     let request = Request::new(query.text.clone(), DEPTH);
-    let answer = bench.ask((&query.id, request), view, config)?;
-    let ranking = answer.hits.iter().map(|hit| hit.tool).collect();
-    Ok((ranking, answer.confidence))
+    bench.ask((&query.id, request), view, config)
 }
 
 /// `ask` of every item, on all cores, with a sign of progress now and then.

@@ -143,6 +143,12 @@ fn a_set_without_tools_asks_for_a_catalogue() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_is_told_as_such() {
+    let found = load(Path::new("no/such/set"));
+    assert!(matches!(found, Err(Error::Io { .. })));
+}
+
+#[test]
 fn a_set_without_one_label_cannot_be_measured() {
     let folder = small();
     write(folder.path(), "qrels.tsv", "q-1\tgone\t1\n");

@@ -29,7 +29,7 @@ const MIN_PART: f32 = 2.0;
 ///     parts("Find a flight to Rome, and then book a hotel near the station."),
 ///     ["Find a flight to Rome", "book a hotel near the station."]
 /// );
-/// assert_eq!(parts("查一下明天的天气，然后提醒我带伞"), ["查一下明天的天气", "提醒我带伞"]);
+/// assert_eq!(parts("查一下明天的天气，然后提醒我出门带伞"), ["查一下明天的天气", "提醒我出门带伞"]);
 /// assert!(parts("where is my parcel").is_empty());
 /// ```
 pub fn parts(text: &str) -> Vec<String> {

@@ -9,6 +9,11 @@ const MOST_TEXTS: usize = 32;
 /// Characters in a batch, padding counted, from which on it is not made longer.
 const MOST_CHARACTERS: usize = 16 * 1024;
 
+/// Each of `texts` texts by itself.
+pub(super) fn alone(texts: usize) -> Vec<Vec<usize>> {
+    (0..texts).map(|at| vec![at]).collect()
+}
+
 /// Batches as places in `texts`; each place is in exactly one.
 ///
 /// Lengths are in characters, which is near enough to tokens within one set of texts.

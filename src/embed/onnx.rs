@@ -1,11 +1,11 @@
 //! ONNX models on the CPU, through fastembed and ONNX Runtime.
 //!
-//! fastembed's model embeds for one caller at a time (`&mut self`), so threads own it ([`Crew`]):
+//! fastembed's model embeds for one caller at a time (`&mut self`), so threads own it:
 //! one for queries, and, started when first needed and ended after a few idle seconds, several for
 //! bulk work. Bulk work runs in models side by side, since threads within one model cost a third
 //! more processor time for the same texts.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fastembed::{
@@ -21,10 +21,6 @@ use super::recipe::{Batching, Pooling, Recipe};
 use super::worker::{Crew, Habits, Loader, Model, Pending};
 use super::{Calibration, Embedder, Error, Side, Vectors};
 
-/// Queries that are run together when they wait: measured, more make each wait longer and gain
-/// nothing.
-const QUERIES_TOGETHER: usize = 16;
-
 /// From this many texts on, a call is bulk work: loading models for the other cores pays.
 const BULK: usize = 96;
 
@@ -32,10 +28,15 @@ const BULK: usize = 96;
 /// Cores beyond that work within them.
 const MOST_BULK_MODELS: usize = 4;
 
+/// Where there are many cores, requests that wait for each other get further threads, each with a
+/// model of its own: one takes a millisecond or so a request, so one serves a small machine.
+const CORES_A_QUERY_THREAD: usize = 4;
+const MOST_QUERY_THREADS: usize = 4;
+
 /// How long bulk models are kept for the next call.
 const BULK_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The query thread keeps its model.
+/// Query threads stay.
 const QUERY_PATIENCE: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// An ONNX model, loaded and ready.
@@ -62,12 +63,12 @@ impl Onnx {
         threads: usize,
     ) -> Result<Self, Error> {
         let recipe = Arc::new(recipe);
-        let (models, inside) = split(threads);
+        let cores = cores(threads);
+        let (models, inside) = split(cores);
         let queries = Crew::new(
             &recipe.name,
             Habits {
-                threads: 1,
-                together: QUERIES_TOGETHER,
+                threads: (cores / CORES_A_QUERY_THREAD).clamp(1, MOST_QUERY_THREADS),
                 patience: QUERY_PATIENCE,
             },
             loader(&recipe, environment.clone(), 1),
@@ -76,7 +77,6 @@ impl Onnx {
             &recipe.name,
             Habits {
                 threads: models,
-                together: 1,
                 patience: BULK_PATIENCE,
             },
             loader(&recipe, environment, inside),
@@ -109,15 +109,18 @@ impl Onnx {
     }
 }
 
-/// Models for bulk work and computing threads in each.
-fn split(threads: usize) -> (usize, usize) {
-    let threads = if threads == 0 {
-        std::thread::available_parallelism().map_or(1, usize::from)
-    } else {
-        threads
-    };
-    let models = threads.min(MOST_BULK_MODELS);
-    (models, threads / models)
+/// Cores, or as many as were allowed.
+fn cores(threads: usize) -> usize {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
+}
+
+/// Models for bulk work, and computing threads in each.
+fn split(cores: usize) -> (usize, usize) {
+    let models = cores.clamp(1, MOST_BULK_MODELS);
+    (models, (cores / models).max(1))
 }
 
 impl Embedder for Onnx {
@@ -143,7 +146,11 @@ impl Embedder for Onnx {
             .iter()
             .map(|text| self.recipe.prepare(side, text))
             .collect();
-        let batches = batch::plan(&prepared);
+        let batches = match (side, self.recipe.batching) {
+            (Side::Document, Batching::Together) => batch::plan(&prepared),
+            // A request's vector is the same to the bit, whatever else is asked for.
+            (Side::Query, _) | (_, Batching::OneByOne) => batch::alone(texts.len()),
+        };
         let pending: Vec<Pending> = batches
             .iter()
             .map(|batch| crew.submit(batch.iter().map(|at| prepared[*at].clone()).collect()))
@@ -169,8 +176,12 @@ impl Embedder for Onnx {
 /// What loads the model in its thread.
 fn loader(recipe: &Arc<Recipe>, environment: Environment, inside: usize) -> Loader {
     let recipe = Arc::clone(recipe);
+    let turn = Mutex::new(());
     Arc::new(move || {
+        // Loading takes far more memory than running, so threads load in turn.
+        let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut model = load(&recipe, environment.clone(), inside)?;
+        drop(turn);
         let recipe = Arc::clone(&recipe);
         let run: Model = Box::new(move |texts| run(&mut model, &recipe, texts));
         Ok(run)
@@ -215,19 +226,23 @@ fn run(
     recipe: &Recipe,
     texts: &[String],
 ) -> Result<Vec<Vec<f32>>, Error> {
-    let fault = |error: fastembed::Error| recipe.fault(error.to_string());
-    match recipe.batching {
-        Batching::Together => model.embed(texts, Some(texts.len().max(1))).map_err(fault),
-        Batching::OneByOne => {
-            let mut rows = Vec::with_capacity(texts.len());
-            for text in texts {
-                rows.extend(
-                    model
-                        .embed(std::slice::from_ref(text), None)
-                        .map_err(fault)?,
-                );
-            }
-            Ok(rows)
-        }
+    model
+        .embed(texts, Some(texts.len().max(1)))
+        .map_err(|error| recipe.fault(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bulk_work_takes_all_cores_and_a_bounded_number_of_models() {
+        assert_eq!(split(1), (1, 1));
+        assert_eq!(split(2), (2, 1));
+        assert_eq!(split(4), (4, 1));
+        assert_eq!(split(6), (4, 1));
+        assert_eq!(split(64), (4, 16));
+        assert!(cores(0) >= 1);
+        assert_eq!(cores(3), 3);
     }
 }

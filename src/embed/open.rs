@@ -36,7 +36,7 @@ pub struct Options {
     pub models: Option<PathBuf>,
     /// Folder for fetched files. Unset: `TOOLSCOUT_CACHE`, else the user's cache directory.
     pub cache: Option<PathBuf>,
-    /// Threads for bulk work; 0 means all cores. Single queries always take one.
+    /// Cores to use for bulk work; 0 means all. A single request takes one.
     pub threads: usize,
     /// Bytes of vectors to remember, seldom used ones leave first; 0 remembers none.
     pub remember_bytes: u64,

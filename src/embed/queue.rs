@@ -1,7 +1,6 @@
 //! A bounded queue between callers and the threads that own a model.
 //!
-//! Unlike the standard library's channel it has several takers, and a taker can wait for one item
-//! and then take, in the same step, whatever else is waiting.
+//! Unlike the standard library's channel it has several takers, and a taker tires of waiting.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,8 +9,8 @@ use std::time::{Duration, Instant};
 /// What a taker gets.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken<T> {
-    /// At least one item, in order of arrival.
-    Items(Vec<T>),
+    /// The item that waited longest.
+    Item(T),
     /// Nothing came in the time given.
     Idle,
     /// The queue is closed and empty.
@@ -30,6 +29,8 @@ pub(super) struct Queue<T> {
 #[derive(Debug)]
 struct State<T> {
     items: VecDeque<T>,
+    /// Takers that wait.
+    idle: usize,
     closed: bool,
 }
 
@@ -39,6 +40,7 @@ impl<T> Queue<T> {
         Self {
             state: Mutex::new(State {
                 items: VecDeque::new(),
+                idle: 0,
                 closed: false,
             }),
             arrived: Condvar::new(),
@@ -73,17 +75,27 @@ impl<T> Queue<T> {
         }
     }
 
+    /// More items wait than takers do.
+    pub(super) fn is_short_handed(&self) -> bool {
+        let state = self.lock();
+        state.items.len() > state.idle
+    }
+
     /// Nothing waits.
     pub(super) fn is_empty(&self) -> bool {
         self.lock().items.is_empty()
     }
 
-    /// Waits up to `patience` for an item, then takes it and those behind it for as long as
-    /// `more` agrees (it is asked about each item after the first).
-    pub(super) fn take(&self, patience: Duration, mut more: impl FnMut(&T) -> bool) -> Taken<T> {
+    /// Waits up to `patience` for an item.
+    pub(super) fn take(&self, patience: Duration) -> Taken<T> {
         let deadline = Instant::now() + patience;
         let mut state = self.lock();
-        while state.items.is_empty() {
+        loop {
+            if let Some(item) = state.items.pop_front() {
+                drop(state);
+                self.left.notify_all();
+                return Taken::Item(item);
+            }
             if state.closed {
                 return Taken::Closed;
             }
@@ -91,19 +103,14 @@ impl<T> Queue<T> {
             if left.is_zero() {
                 return Taken::Idle;
             }
+            state.idle += 1;
             state = self
                 .arrived
                 .wait_timeout(state, left)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
+            state.idle -= 1;
         }
-        let mut items: Vec<T> = state.items.pop_front().into_iter().collect();
-        while state.items.front().is_some_and(&mut more) {
-            items.extend(state.items.pop_front());
-        }
-        drop(state);
-        self.left.notify_all();
-        Taken::Items(items)
     }
 
     /// Refuses further items. Those waiting are still taken.
@@ -127,26 +134,22 @@ mod tests {
     const LONG: Duration = Duration::from_secs(10);
 
     #[test]
-    fn what_waits_is_taken_together_as_far_as_wanted() {
+    fn what_came_first_leaves_first_and_a_closed_queue_is_emptied() {
         let queue = Queue::new(8);
-        for item in 1..=5 {
+        for item in 1..=2 {
             queue.try_push(item).unwrap();
         }
-        assert_eq!(
-            queue.take(LONG, |item| *item < 4),
-            Taken::Items(vec![1, 2, 3])
-        );
-        assert_eq!(queue.take(LONG, |_| false), Taken::Items(vec![4]));
+        assert_eq!(queue.take(LONG), Taken::Item(1));
         queue.close();
-        queue.try_push(6).unwrap();
-        assert_eq!(queue.take(LONG, |_| true), Taken::Items(vec![5]));
-        assert_eq!(queue.take(LONG, |_| true), Taken::Closed);
+        queue.try_push(3).unwrap();
+        assert_eq!(queue.take(LONG), Taken::Item(2));
+        assert_eq!(queue.take(LONG), Taken::Closed);
     }
 
     #[test]
     fn a_taker_tires_of_waiting() {
         let queue = Queue::<u8>::new(1);
-        assert_eq!(queue.take(Duration::from_millis(5), |_| true), Taken::Idle);
+        assert_eq!(queue.take(Duration::from_millis(5)), Taken::Idle);
     }
 
     #[test]
@@ -168,11 +171,10 @@ mod tests {
             .collect();
         let mut seen = Vec::new();
         while seen.len() < 400 {
-            let Taken::Items(items) = queue.take(LONG, |_| true) else {
+            let Taken::Item(item) = queue.take(LONG) else {
                 panic!("the queue went quiet");
             };
-            assert!(items.len() <= 2);
-            seen.extend(items);
+            seen.push(item);
         }
         writers
             .into_iter()

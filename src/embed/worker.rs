@@ -1,9 +1,10 @@
 //! Threads that own a model, since a model can embed for one caller at a time.
 //!
-//! Each thread takes jobs from one bounded queue. A job that finds its thread idle runs at once;
-//! jobs that wait while another runs are taken together, which is how queries are batched under
-//! load without being delayed for it. The model is loaded by its thread, and loaded afresh after a
-//! panic, which is an error for the caller whose text it was and for nobody else.
+//! Each thread takes jobs from one bounded queue and runs them one by one. Jobs are not joined into
+//! larger batches, though that would double what a busy thread gets done: how a text is batched
+//! shows in the last bits of its vector, and the same request must get the same answer at all
+//! times. The model is loaded by its thread, and loaded afresh after a panic, which is an error for
+//! the caller whose text it was and for nobody else.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -24,8 +25,6 @@ pub(super) type Loader = Arc<dyn Fn() -> Result<Model, Error> + Send + Sync>;
 pub(super) struct Habits {
     /// Threads, each with a model of its own.
     pub(super) threads: usize,
-    /// Texts taken together at most, unless one job alone has more.
-    pub(super) together: usize,
     /// How long a thread without work stays, and its model with it.
     pub(super) patience: Duration,
 }
@@ -101,7 +100,7 @@ impl Crew {
     /// looks at the queue once more under the same lock, so no job is left behind.
     fn hire(&self) -> Result<(), Error> {
         let mut alive = self.shared.alive();
-        if *alive >= self.shared.habits.threads.max(1) || self.shared.queue.is_empty() {
+        if *alive >= self.shared.habits.threads.max(1) || !self.shared.queue.is_short_handed() {
             return Ok(());
         }
         let worker = Worker {
@@ -183,13 +182,12 @@ impl Worker {
     fn run(mut self) {
         let shared = Arc::clone(&self.shared);
         loop {
-            let mut texts = 0;
-            let taken = shared.queue.take(shared.habits.patience, |job: &Job| {
-                texts += job.texts.len();
-                texts < shared.habits.together
-            });
-            match taken {
-                Taken::Items(jobs) => self.serve(jobs),
+            match shared.queue.take(shared.habits.patience) {
+                Taken::Item(job) => {
+                    let rows = self.embed(&job.texts);
+                    // Who no longer waits needs no answer.
+                    let _ = job.reply.send(rows);
+                }
                 Taken::Idle => {
                     let mut alive = shared.alive();
                     if shared.queue.is_empty() {
@@ -199,31 +197,6 @@ impl Worker {
                 }
                 Taken::Closed => return,
             }
-        }
-    }
-
-    /// Answers all jobs. Where they fail together each is tried alone, so that one caller's text
-    /// cannot spoil another's answer.
-    fn serve(&mut self, jobs: Vec<Job>) {
-        if let [_] = jobs.as_slice() {
-            return self.serve_alone(jobs);
-        }
-        let texts: Vec<String> = jobs.iter().flat_map(|job| job.texts.clone()).collect();
-        let Ok(rows) = self.embed(&texts) else {
-            return self.serve_alone(jobs);
-        };
-        let mut rows = rows.into_iter();
-        for job in jobs {
-            let own = rows.by_ref().take(job.texts.len()).collect();
-            // Who no longer waits needs no answer.
-            let _ = job.reply.send(Ok(own));
-        }
-    }
-
-    fn serve_alone(&mut self, jobs: Vec<Job>) {
-        for job in jobs {
-            let rows = self.embed(&job.texts);
-            let _ = job.reply.send(rows);
         }
     }
 
@@ -270,7 +243,6 @@ mod tests {
 
     const HABITS: Habits = Habits {
         threads: 1,
-        together: 8,
         patience: Duration::from_secs(60),
     };
 
@@ -350,6 +322,20 @@ mod tests {
         std::thread::sleep(Duration::from_millis(100));
         ask(&crew, "a").unwrap();
         assert_eq!(loads.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn callers_that_do_not_wait_for_each_other_share_one_thread() {
+        let (crew, loads) = crew(Habits {
+            threads: 4,
+            ..HABITS
+        });
+        for _ in 0..50 {
+            ask(&crew, "a").unwrap();
+            // The thread is back at the queue by then.
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(loads.load(Ordering::SeqCst) <= 2);
     }
 
     #[test]

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::super::files::hash_file;
-use super::super::scratch::Scratch;
 use super::places::PYTHONS;
 use crate::embed::Progress;
+use crate::embed::files::hash_file;
+use crate::embed::scratch::Scratch;
 
 /// The pinned version.
 pub(super) const VERSION: &str = "1.32.0";

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::super::directories::variable;
+use crate::embed::directories::variable;
 
 /// Prints the folder of the installed Python package without importing it.
 const ASK_PYTHON: &str = "import importlib.util as u, os

@@ -24,6 +24,7 @@ pub mod settings;
 pub mod source;
 mod table;
 pub mod tuning;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -12,10 +12,11 @@ use super::error::Error;
 use super::logging;
 use super::principal::{USUAL_TENANT, open_policy, policy_path};
 use super::source::SourceArgs;
+use super::watch::{Watch, Watched};
 use super::{Context, Outcome, policy};
 use crate::access::{Policy, Principal};
 use crate::serve::auth::{Authentication, Keys};
-use crate::serve::{App, Limits, Parts, RunError};
+use crate::serve::{App, Limits, OpennessChanged, Parts, RunError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,6 +28,8 @@ Examples:
   toolscout serve --index my-index --bind 0.0.0.0:8080 --keys keys.toml --policy policy.toml
 
 Ctrl-c or SIGTERM lets the requests under way end; a second one does not wait for them.
+Keys and policy are read again when they change; a file that cannot be used is told in the log, and
+the old one stays.
 The log goes to standard error: RUST_LOG=debug says more, RUST_LOG=warn less.";
 
 /// Options of `toolscout serve`.
@@ -83,7 +86,11 @@ pub enum LogFormat {
 /// [`Error`] where nobody is said to be allowed to ask, the address is taken, or index or model
 /// fail.
 pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
-    let (authentication, policy) = args.admission()?;
+    let Admission {
+        authentication,
+        policy,
+        files,
+    } = args.admission()?;
     if args.open && !args.bind.ip().is_loopback() {
         // The server would say so too, but only once the index is there.
         let address = args.bind;
@@ -105,23 +112,64 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         .enable_all()
         .build()
         .map_err(system("start threads"))?;
+    let watch = Watch::start(files.map_or_else(Vec::new, |files| files.watched(&app)))?;
     runtime.block_on(serve(args, app, context))?;
+    drop(watch);
     Ok(Outcome::Done)
 }
 
+/// Who may ask, and what they may see.
+struct Admission {
+    authentication: Authentication,
+    policy: Policy,
+    /// The files that say so; none where the command line does.
+    files: Option<Files>,
+}
+
+struct Files {
+    keys: Watched,
+    policy: Watched,
+}
+
+impl Files {
+    fn watched(self, app: &App) -> Vec<Watched> {
+        let (app, same) = (app.clone(), app.clone());
+        let keys = self.keys.then(move |path| {
+            let keys = Authentication::Keys(Keys::read(path)?);
+            let closed = |error: OpennessChanged| Error::Usage(error.to_string());
+            app.publish_authentication(keys).map_err(closed)
+        });
+        let policy = self.policy.then(move |path| {
+            same.publish_policy(Arc::new(policy::read(path)?));
+            Ok(())
+        });
+        vec![keys, policy]
+    }
+}
+
 impl Args {
-    /// Who may ask, and what they may see.
-    fn admission(&self) -> Result<(Authentication, Policy), Error> {
+    fn admission(&self) -> Result<Admission, Error> {
         if self.open {
             let everybody = Principal::of_tenant(self.tenant.clone());
-            return Ok((Authentication::Open(everybody), open_policy()));
+            return Ok(Admission {
+                authentication: Authentication::Open(everybody),
+                policy: open_policy(),
+                files: None,
+            });
         }
         let variable = || std::env::var_os("TOOLSCOUT_KEYS").filter(|value| !value.is_empty());
         let keys = self.keys.clone().or_else(|| variable().map(PathBuf::from));
         match (keys, policy_path(self.policy.as_deref())) {
             (Some(keys), Some(rules)) => {
-                let keys = Authentication::Keys(Keys::read(&keys)?);
-                Ok((keys, policy::read(&rules)?))
+                let files = Files {
+                    keys: Watched::new("API keys", &keys),
+                    policy: Watched::new("policy file", &rules),
+                };
+                Ok(Admission {
+                    authentication: Authentication::Keys(Keys::read(&keys)?),
+                    policy: policy::read(&rules)?,
+                    files: Some(files),
+                })
             }
             (Some(_), None) => Err(Error::Usage(
                 "--keys says who asks; say what they may see by --policy FILE".to_owned(),

@@ -28,7 +28,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub use error::Error;
 pub use limits::Limits;
 pub use run::{Error as RunError, run};
-pub use state::{App, ModelMismatch, Parts};
+pub use state::{App, ModelMismatch, OpennessChanged, Parts};
 
 /// The service: every resource, and what surrounds each request. Layers added later are further
 /// out.

@@ -18,7 +18,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tower::ServiceExt;
 
-use super::auth::Authentication;
 use super::state::App;
 
 /// Bytes of a request's head, and of what is read ahead of a body.
@@ -58,8 +57,7 @@ pub async fn run(
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), Error> {
     let address = listener.local_addr()?;
-    let is_open = matches!(app.authentication(), Authentication::Open(_));
-    if is_open && !address.ip().is_loopback() {
+    if app.authentication().is_open() && !address.ip().is_loopback() {
         return Err(Error::OpenToOthers { address });
     }
     let places = Arc::new(Semaphore::new(app.limits().connections.max(1)));

@@ -1,9 +1,10 @@
-//! What the handlers share: the index being served and the policy over it, swapped together; who
-//! may ask; and the bounds.
+//! What the handlers share: the index being served and the policy over it; who may ask; and the
+//! bounds. Index, policy and authentication are published independently, each while the others may
+//! be published too.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use moka::sync::Cache;
@@ -50,15 +51,24 @@ pub struct ModelMismatch {
     pub embedder: String,
 }
 
+/// An open server was to ask for keys, or one with keys was to be open. Which of the two a server is
+/// was decided with its address, so it takes a new start.
+#[derive(Debug, thiserror::Error)]
+#[error("an open server stays open, and one that asks for keys goes on asking: start it anew")]
+pub struct OpennessChanged;
+
 /// The running server, shared by all of its handlers. Cheap to clone.
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
 
 struct Shared {
     served: ArcSwap<Served>,
+    /// Held while what is served is made anew from a changed part and the others as they are, so
+    /// that two changes at once do not undo each other. Readers never wait for it.
+    publishing: Mutex<()>,
     embedder: Option<Arc<dyn Embedder>>,
     config: Config,
-    authentication: Authentication,
+    authentication: ArcSwap<Authentication>,
     limits: Limits,
     gate: Gate,
     stopping: AtomicBool,
@@ -67,7 +77,7 @@ struct Shared {
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("App")
-            .field("authentication", &self.0.authentication)
+            .field("authentication", &self.authentication())
             .field("limits", &self.0.limits)
             .finish_non_exhaustive()
     }
@@ -82,24 +92,61 @@ impl App {
         same_model(parts.embedder.as_deref(), &parts.index)?;
         Ok(Self(Arc::new(Shared {
             served: ArcSwap::from_pointee(Served::new(parts.index, parts.policy)),
+            publishing: Mutex::new(()),
             embedder: parts.embedder,
             config: parts.config,
-            authentication: parts.authentication,
+            authentication: ArcSwap::from_pointee(parts.authentication),
             gate: Gate::new(&parts.limits),
             limits: parts.limits,
             stopping: AtomicBool::new(false),
         })))
     }
 
-    /// Serves another index, another policy, or both, from the next request on. Requests under way
-    /// end with what they began with.
+    /// Serves another index from the next request on. Requests under way end with what they began
+    /// with. It takes a pass over the catalogue, so call it where a thread may be kept busy.
     ///
     /// # Errors
     /// [`ModelMismatch`] where the embedder is not the index's; the old index stays.
-    pub fn publish(&self, index: Arc<Index>, policy: Arc<Policy>) -> Result<(), ModelMismatch> {
+    pub fn publish_index(&self, index: Arc<Index>) -> Result<(), ModelMismatch> {
         same_model(self.embedder(), &index)?;
-        self.0.served.store(Arc::new(Served::new(index, policy)));
+        self.republish(|served| Served::new(index, Arc::clone(&served.policy)));
         Ok(())
+    }
+
+    /// Follows another policy from the next request on. It takes a pass over the catalogue, so call
+    /// it where a thread may be kept busy.
+    pub fn publish_policy(&self, policy: Arc<Policy>) {
+        self.republish(|served| Served::new(Arc::clone(&served.index), policy));
+    }
+
+    /// Knows other callers from the next request on.
+    ///
+    /// # Errors
+    /// [`OpennessChanged`] where a server that asks for keys would become an open one, or the
+    /// reverse; the old authentication stays.
+    pub fn publish_authentication(
+        &self,
+        authentication: Authentication,
+    ) -> Result<(), OpennessChanged> {
+        let _turn = self.turn();
+        if authentication.is_open() != self.authentication().is_open() {
+            return Err(OpennessChanged);
+        }
+        self.0.authentication.store(Arc::new(authentication));
+        Ok(())
+    }
+
+    /// Replaces what is served by what `change` makes of it; one change at a time.
+    fn republish(&self, change: impl FnOnce(&Served) -> Served) {
+        let _turn = self.turn();
+        let changed = change(&self.served());
+        self.0.served.store(Arc::new(changed));
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        // Nothing is left half done by a change that panics: it stores at its end.
+        let turn = self.0.publishing.lock();
+        turn.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn served(&self) -> Arc<Served> {
@@ -114,8 +161,8 @@ impl App {
         &self.0.config
     }
 
-    pub(super) fn authentication(&self) -> &Authentication {
-        &self.0.authentication
+    pub(super) fn authentication(&self) -> Arc<Authentication> {
+        self.0.authentication.load_full()
     }
 
     pub(super) fn limits(&self) -> &Limits {

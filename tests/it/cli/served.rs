@@ -92,6 +92,44 @@ fn a_key_stands_for_a_role() {
     assert!(answer.contains("\"tickets/") && !answer.contains("\"cloud/"));
 }
 
+/// What the server lets `body` find, asked until it is `wanted` or ten seconds have passed.
+fn eventually(server: &Server, key: &str, wanted: impl Fn(&str, &str) -> bool) -> bool {
+    let body = r#"{"query": "terminate the virtual machine", "limit": 100, "threshold": 0}"#;
+    let header = format!("authorization: Bearer {key}\r\n");
+    (0..100).any(|_| {
+        let (status, answer) = server.discover(body, &header);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        wanted(&status, &answer)
+    })
+}
+
+#[test]
+fn keys_and_policy_are_read_again_when_they_change() {
+    let sandbox = Sandbox::new();
+    let key = |name: &str| {
+        let hash = toolscout::serve::auth::hash_of_key(name);
+        format!("[[key]]\nname = \"{name}\"\nsha256 = \"{hash}\"\ntenant = \"t\"\n")
+    };
+    let allow =
+        |namespace: &str| format!("[[rule]]\neffect = \"allow\"\nnamespaces = [\"{namespace}\"]\n");
+    let keys = sandbox.file("keys.toml", key("one"));
+    let policy = sandbox.file("policy.toml", allow("cloud"));
+    let server = Server::start(&["--keys", &keys, "--policy", &policy]);
+    assert!(eventually(&server, "one", |_, answer| answer.contains("\"cloud/")));
+    sandbox.file("policy.toml", allow("tickets"));
+    assert!(eventually(&server, "one", |_, answer| answer
+        .contains("\"tickets/")
+        && !answer.contains("\"cloud/")));
+    // Both broken: what was read before stays.
+    sandbox.file("policy.toml", "[[rule]]\neffect = \"al");
+    sandbox.file("keys.toml", "");
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    assert!(eventually(&server, "one", |_, answer| answer.contains("\"tickets/")));
+    sandbox.file("keys.toml", key("two"));
+    assert!(eventually(&server, "one", |status, _| status.contains("401")));
+    assert!(eventually(&server, "two", |status, _| status.contains("200")));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_it_in_order() {

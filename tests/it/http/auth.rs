@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Request;
+use toolscout::serve::auth::{Authentication, Keys, hash_of_key};
 use toolscout::serve::{App, router, run};
 
 use super::fixture::*;
@@ -158,8 +159,47 @@ fn a_change_of_policy_takes_effect_at_once() {
     };
     assert_eq!(secret(), 200);
     let nobody = toolscout::access::Policy::new(vec![]).unwrap();
-    app.publish(index(&everything()), Arc::new(nobody)).unwrap();
+    app.publish_policy(Arc::new(nobody));
     assert_eq!(secret(), 404);
+}
+
+/// Index and policy are published by different threads, and neither may bring back an old other.
+#[test]
+fn changes_at_once_do_not_undo_each_other() {
+    let app = App::new(parts(TOOLS)).unwrap();
+    let service = router(app.clone());
+    let total = || block_on(send(&service, get("/v1/tools", ADMIN))).json()["total"].clone();
+    for _ in 0..20 {
+        app.publish_index(index(TOOLS)).unwrap();
+        app.publish_policy(Arc::new(toolscout::access::Policy::new(vec![]).unwrap()));
+        assert_eq!(total(), 0);
+        let (whole, rules) = (index(&everything()), policy());
+        std::thread::scope(|scope| {
+            scope.spawn(|| app.publish_index(Arc::clone(&whole)).unwrap());
+            scope.spawn(|| app.publish_policy(Arc::clone(&rules)));
+        });
+        assert_eq!(total(), 7);
+    }
+}
+
+#[test]
+fn keys_are_changed_while_serving_and_openness_is_not() {
+    let app = App::new(parts(TOOLS)).unwrap();
+    let service = router(app.clone());
+    let status = |key| {
+        block_on(send(&service, get("/v1/tools", key)))
+            .status
+            .as_u16()
+    };
+    assert_eq!((status(GUEST), status("new-key")), (200, 401));
+    let hash = hash_of_key("new-key");
+    let text = format!("[[key]]\nname = 'new'\nsha256 = '{hash}'\ntenant = 'acme'\n");
+    let keys = Keys::parse("keys.toml".as_ref(), &text).unwrap();
+    app.publish_authentication(Authentication::Keys(keys))
+        .unwrap();
+    assert_eq!((status(GUEST), status("new-key")), (401, 200));
+    assert!(app.publish_authentication(open()).is_err());
+    assert_eq!((status(GUEST), status("new-key")), (401, 200));
 }
 
 #[test]
@@ -205,9 +245,7 @@ fn a_server_does_not_show_its_callers_when_logged() {
     let app = App::new(parts(TOOLS)).unwrap();
     let shown = format!("{app:?}");
     assert!(shown.contains("Keys(3)"), "{shown}");
-    assert!(
-        !shown.contains("acme") && !shown.contains(&toolscout::serve::auth::hash_of_key(GUEST))
-    );
+    assert!(!shown.contains("acme") && !shown.contains(&hash_of_key(GUEST)));
 }
 
 #[test]

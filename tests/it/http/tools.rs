@@ -1,7 +1,5 @@
 //! The catalogue as callers see it.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use toolscout::serve::{App, router};
 
@@ -139,14 +137,14 @@ fn the_etag_changes_with_what_is_seen_and_with_nothing_else() {
     assert_ne!(guest, admin);
 
     let hidden = everything().replace("every weather service", "no service");
-    app.publish(index(&hidden), policy()).unwrap();
+    app.publish_index(index(&hidden)).unwrap();
     assert_eq!(etag(GUEST), guest);
     assert_ne!(etag(ADMIN), admin);
 
     let seen = everything().replace("Answers pong.", "Answers.");
-    app.publish(index(&seen), policy()).unwrap();
+    app.publish_index(index(&seen)).unwrap();
     assert_ne!(etag(GUEST), guest);
-    app.publish(index(&everything()), policy()).unwrap();
+    app.publish_index(index(&everything())).unwrap();
     assert_eq!((etag(GUEST), etag(ADMIN)), (guest, admin));
 }
 
@@ -197,7 +195,7 @@ fn a_request_under_way_ends_with_the_index_it_began_with() {
         .filter(|line| !line.contains("ping"))
         .collect::<Vec<_>>()
         .join("\n");
-    app.publish(index(&without), Arc::clone(&policy())).unwrap();
+    app.publish_index(index(&without)).unwrap();
     let after = block_on(send(&service, get("/v1/tools/ping", GUEST)));
     assert_eq!((before.status.as_u16(), after.status.as_u16()), (200, 404));
 }

@@ -22,9 +22,9 @@
 //! |---|---|---|
 //! | 0 | [`tool`], [`score`] | plain data |
 //! | 1 | [`access`], [`catalog`], [`embed`] | who may see what; files to tools; texts to vectors |
-//! | 2 | [`index`] | words and vectors of a catalogue, on disk and in memory |
+//! | 2 | [`index`], [`registry`] | words and vectors of a catalogue, on disk and in memory; which changes are accepted |
 //! | 3 | [`search`] | a request to an answer |
-//! | 4 | [`eval`], [`serve`] | how good the answers are; REST |
+//! | 4 | [`eval`], [`serve`], [`store`] | how good the answers are; REST; where registries are kept |
 //! | 5 | [`cli`] | what is typed |
 //!
 //! # Invariants
@@ -54,10 +54,12 @@ pub mod catalog;
 pub mod embed;
 
 pub mod index;
+pub mod registry;
 
 pub mod search;
 
 pub mod eval;
 pub mod serve;
+pub mod store;
 
 pub mod cli;

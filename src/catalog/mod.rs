@@ -6,6 +6,7 @@
 
 pub mod definition;
 pub mod doctor;
+pub mod document;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod read;

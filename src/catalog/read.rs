@@ -5,6 +5,7 @@
 
 mod field;
 mod record;
+mod single;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,6 +16,8 @@ use serde_json::Value;
 
 use super::{Catalog, share_a_tenant};
 use crate::tool::{Namespace, Tool};
+
+pub use single::{One, Rejected, namespace, tool};
 
 /// Bytes of one line. A definition of a megabyte is a quarter of a million tokens: no model can be
 /// shown it, so it is a mistake or an attack.

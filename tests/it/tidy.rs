@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 
 /// Modules and their layer: a module may name modules of lower layers, and those of its own layer
 /// only where [`SIBLINGS`] says so.
-const LAYERS: [(&str, u8); 11] = [
+const LAYERS: [(&str, u8); 13] = [
     ("tool", 0),
     ("score", 0),
     ("access", 1),
     ("catalog", 1),
     ("embed", 1),
     ("index", 2),
+    ("registry", 2),
     ("search", 3),
     ("eval", 4),
     ("serve", 4),
+    ("store", 4),
     ("cli", 5),
     ("main", 6),
 ];
@@ -22,10 +24,11 @@ const LAYERS: [(&str, u8); 11] = [
 const SIBLINGS: [(&str, &str); 1] = [("score", "tool")];
 
 /// Words a layer must not name, with the one file that may.
-const BANNED: [(&str, &[&str]); 6] = [
+const BANNED: [(&str, &[&str]); 7] = [
     ("hnsw_rs", &["index/dense/graph.rs"]),
     ("bincode", &["index/snapshot"]),
     ("fastembed", &["embed/"]),
+    ("rusqlite", &["store/"]),
     ("tokio", &["serve/", "cli/", "main.rs"]),
     ("axum", &["serve/"]),
     ("serde", &["catalog/", "embed/", "eval/", "serve/", "cli/"]),

@@ -4,7 +4,7 @@ use fixedbitset::FixedBitSet;
 
 use crate::tool::ToolId;
 
-/// The tools a principal may see, made by [`Policy::permit`](super::Policy::permit) alone.
+/// The tools a principal may see, made by [`Rights::of`](super::Rights::of) alone.
 ///
 /// A plain bit set rather than a compressed one: postings and scans ask `contains` a few hundred
 /// thousand times a query, and a million tools still fit in 125 kB.
@@ -59,6 +59,13 @@ impl Permitted {
     /// key caches of what is derived from the set and one snapshot.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
+    }
+
+    /// The tools that are in `other` too. Both must be of one catalogue.
+    pub fn and(&self, other: &Self) -> Self {
+        let mut tools = self.tools.clone();
+        tools.intersect_with(&other.tools);
+        Self::new(tools)
     }
 
     /// The part of this set for which `keep` holds: a request may narrow what it sees, never widen.

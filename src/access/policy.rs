@@ -1,13 +1,11 @@
 //! Rules that say which tools a principal may see: default deny, deny wins, tenants never mix.
 
-use fixedbitset::FixedBitSet;
-use globset::{Glob, GlobMatcher};
-
-use super::{Permitted, Principal};
-use crate::tool::{Tool, ToolId};
+use super::matching::Matcher;
+use super::{Permitted, Principal, Rights};
+use crate::tool::{Risk, SideEffect, Tool};
 
 /// What a rule does to the tools it matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
     /// Lets the principal see them, unless a deny matches too.
     Allow,
@@ -15,25 +13,76 @@ pub enum Effect {
     Deny,
 }
 
+impl Effect {
+    /// The word used in policy files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+        }
+    }
+}
+
 /// One rule: for these principals, these tools.
 ///
-/// An empty list puts no condition on its field.
+/// An empty list puts no condition on its field; of a list that is not empty, any one entry is
+/// enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
+    /// What reports call it; may be empty.
+    pub name: String,
     /// Allow or deny.
     pub effect: Effect,
     /// Tenants the rule applies to.
     pub tenants: Vec<String>,
-    /// Roles the rule applies to: any one of them is enough.
+    /// Roles the rule applies to.
     pub roles: Vec<String>,
+    /// Scopes of which the principal holds one.
+    pub scopes: Vec<String>,
     /// Environments the rule applies to.
     pub environments: Vec<String>,
-    /// Globs over tool keys (`logistics/*`): any one of them is enough.
+    /// Globs over tool keys (`logistics/*`).
     pub tools: Vec<String>,
     /// Globs over namespace names.
     pub namespaces: Vec<String>,
-    /// Tags: any one of them is enough.
+    /// Tags.
     pub tags: Vec<String>,
+    /// What a call changes.
+    pub side_effects: Vec<SideEffect>,
+    /// How much harm a wrong call does.
+    pub risks: Vec<Risk>,
+}
+
+impl Rule {
+    /// A rule without conditions: everybody, every tool of their tenant.
+    pub fn new(effect: Effect) -> Self {
+        Self {
+            name: String::new(),
+            effect,
+            tenants: Vec::new(),
+            roles: Vec::new(),
+            scopes: Vec::new(),
+            environments: Vec::new(),
+            tools: Vec::new(),
+            namespaces: Vec::new(),
+            tags: Vec::new(),
+            side_effects: Vec::new(),
+            risks: Vec::new(),
+        }
+    }
+
+    /// Whether the rule applies to `principal`, itself and not who it acts within.
+    pub fn speaks_of(&self, principal: &Principal) -> bool {
+        let any = |list: &[String], holds: &dyn Fn(&String) -> bool| {
+            list.is_empty() || list.iter().any(holds)
+        };
+        any(&self.tenants, &|tenant| *tenant == principal.tenant)
+            && any(&self.roles, &|role| principal.roles.contains(role))
+            && any(&self.scopes, &|scope| principal.scopes.contains(scope))
+            && any(&self.environments, &|own| {
+                principal.environment.as_ref() == Some(own)
+            })
+    }
 }
 
 /// Why a policy could not be made.
@@ -49,20 +98,20 @@ pub enum Error {
         /// What is wrong with it.
         source: globset::Error,
     },
+    /// Globs that are each good, and too much together.
+    #[error("the globs of the policy cannot be used together: {source}")]
+    Globs {
+        /// What is wrong with them.
+        source: globset::Error,
+    },
 }
 
 /// Which tools a principal may see.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    rules: Vec<CompiledRule>,
+    rules: Vec<Rule>,
+    matcher: Matcher,
     open: bool,
-}
-
-#[derive(Debug, Clone)]
-struct CompiledRule {
-    rule: Rule,
-    tools: Vec<GlobMatcher>,
-    namespaces: Vec<GlobMatcher>,
 }
 
 impl Policy {
@@ -71,12 +120,11 @@ impl Policy {
     /// # Errors
     /// [`Error::Glob`] where a rule holds a glob that does not parse.
     pub fn new(rules: Vec<Rule>) -> Result<Self, Error> {
-        let rules = rules
-            .into_iter()
-            .enumerate()
-            .map(|(at, rule)| CompiledRule::new(at + 1, rule))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { rules, open: false })
+        Ok(Self {
+            matcher: Matcher::new(&rules)?,
+            rules,
+            open: false,
+        })
     }
 
     /// Everybody sees every tool of their tenant and every shared one, required scopes or not.
@@ -87,86 +135,31 @@ impl Policy {
         debug_assert!(!reason.is_empty(), "an open policy needs a reason");
         Self {
             rules: Vec::new(),
+            matcher: Matcher::default(),
             open: true,
         }
     }
 
-    /// The tools of a catalogue that `principal` may see. `tools` is the catalogue's whole list, in
-    /// its order.
+    /// The rules, in the order given.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Everybody sees everything; see [`Policy::open`].
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// This policy over one catalogue, whose whole list `tools` is, in its order. It takes a pass
+    /// over the catalogue, on all cores.
+    pub fn over(&self, tools: &[Tool]) -> Rights {
+        Rights::new(self, &self.matcher, tools)
+    }
+
+    /// The tools of a catalogue that `principal` may see, where that is asked once: [`Policy::over`]
+    /// serves many.
     pub fn permit(&self, principal: &Principal, tools: &[Tool]) -> Permitted {
-        let rules: Vec<&CompiledRule> = self
-            .rules
-            .iter()
-            .filter(|rule| rule.speaks_of(principal))
-            .collect();
-        let mut set = FixedBitSet::with_capacity(tools.len());
-        for (at, tool) in tools.iter().enumerate() {
-            if belongs(tool, principal) && (self.open || decide(&rules, principal, tool)) {
-                set.insert(ToolId(at as u32).index());
-            }
-        }
-        Permitted::new(set)
-    }
-}
-
-fn belongs(tool: &Tool, principal: &Principal) -> bool {
-    tool.tenants.is_empty() || tool.tenants.contains(&principal.tenant)
-}
-
-fn decide(rules: &[&CompiledRule], principal: &Principal, tool: &Tool) -> bool {
-    let mut allowed = false;
-    for rule in rules.iter().filter(|rule| rule.covers(tool)) {
-        match rule.rule.effect {
-            Effect::Deny => return false,
-            Effect::Allow => allowed = true,
-        }
-    }
-    allowed
-        && tool
-            .required_scopes
-            .iter()
-            .all(|scope| principal.scopes.contains(scope))
-}
-
-impl CompiledRule {
-    fn new(position: usize, rule: Rule) -> Result<Self, Error> {
-        let compile = |globs: &[String]| {
-            globs
-                .iter()
-                .map(|glob| match Glob::new(glob) {
-                    Ok(parsed) => Ok(parsed.compile_matcher()),
-                    Err(source) => Err(Error::Glob {
-                        rule: position,
-                        glob: glob.clone(),
-                        source,
-                    }),
-                })
-                .collect::<Result<Vec<_>, _>>()
-        };
-        Ok(Self {
-            tools: compile(&rule.tools)?,
-            namespaces: compile(&rule.namespaces)?,
-            rule,
-        })
-    }
-
-    fn speaks_of(&self, principal: &Principal) -> bool {
-        let rule = &self.rule;
-        (rule.tenants.is_empty() || rule.tenants.contains(&principal.tenant))
-            && (rule.roles.is_empty() || rule.roles.iter().any(|r| principal.roles.contains(r)))
-            && (rule.environments.is_empty()
-                || principal
-                    .environment
-                    .as_ref()
-                    .is_some_and(|e| rule.environments.contains(e)))
-    }
-
-    fn covers(&self, tool: &Tool) -> bool {
-        (self.tools.is_empty() || self.tools.iter().any(|g| g.is_match(&tool.key)))
-            && (self.namespaces.is_empty()
-                || self.namespaces.iter().any(|g| g.is_match(&tool.namespace)))
-            && (self.rule.tags.is_empty()
-                || self.rule.tags.iter().any(|tag| tool.tags.contains(tag)))
+        Permitted::clone(&self.over(tools).of(principal))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as Group, Parser, Subcommand};
 
-use super::{demo, doctor, eval, index, models, search, serve};
+use super::{demo, doctor, eval, index, models, review, search, serve};
 
 const ABOUT: &str = "Finds the few tools a request needs among hundreds or thousands";
 const LONG_ABOUT: &str = "\
@@ -22,8 +22,8 @@ Exit codes:
   0  done
   1  failed
   2  wrong arguments, or a wrong config, policy or keys file
-  3  done, but tools were left out (index), --strict found something (index, doctor), or a
-     figure was lost (eval gate)
+  3  done, but tools were left out (index), --strict found something (index, doctor,
+     policy check), or a figure was lost (eval gate)
   4  nothing fits (search --exit-code)";
 
 /// The command line.
@@ -74,6 +74,8 @@ pub enum Command {
     Search(Box<search::Args>),
     /// Answer over HTTP
     Serve(serve::Args),
+    /// Say what a policy file comes to, and why a caller sees a tool or does not
+    Policy(review::Args),
     /// List, fetch or check embedding models
     Models(models::Args),
     /// Say what would make a catalogue easier to search

@@ -47,12 +47,17 @@ impl Document {
         })
     }
 
-    fn fault(&self, at: usize, reason: impl AsRef<str>) -> Error {
+    /// The line of a place in the text, from 1.
+    fn line(&self, at: usize) -> usize {
         let before = self.text.get(..at).unwrap_or(&self.text);
+        before.matches('\n').count() + 1
+    }
+
+    fn fault(&self, at: usize, reason: impl AsRef<str>) -> Error {
         Error::Setting {
             what: self.what,
             path: self.path.clone(),
-            line: before.matches('\n').count() + 1,
+            line: self.line(at),
             reason: one_line(reason.as_ref()),
         }
     }
@@ -72,6 +77,11 @@ impl<'a> Section<'a> {
     /// Something is wrong with the section as a whole.
     pub(super) fn fault(&self, reason: impl AsRef<str>) -> Error {
         self.document.fault(self.at, reason)
+    }
+
+    /// The line that the section begins on, from 1.
+    pub(super) fn line(&self) -> usize {
+        self.document.line(self.at)
     }
 
     /// A section that the file does not have, as if it were there and empty.
@@ -119,6 +129,39 @@ impl<'a> Section<'a> {
                 .collect()
         })?;
         Ok(list.unwrap_or_default())
+    }
+
+    /// A list of texts that must each be one of some words; the values that belong to them.
+    pub(super) fn words<T: Copy>(
+        &mut self,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Result<Vec<T>, Error> {
+        let names: Vec<String> = words
+            .iter()
+            .map(|(word, _)| format!("\"{word}\""))
+            .collect();
+        let expected = format!("a list of {}", names.join(", "));
+        let list = self.with(key, &expected, |value| {
+            let value_of = |item: &Spanned<DeValue<'_>>| {
+                let text = item.get_ref().as_str()?;
+                let word = words.iter().find(|(word, _)| *word == text);
+                word.map(|(_, value)| *value)
+            };
+            value.as_array()?.iter().map(value_of).collect()
+        })?;
+        Ok(list.unwrap_or_default())
+    }
+
+    /// All that is left, as lists of texts under names that the file chooses.
+    pub(super) fn lists(mut self) -> Result<Vec<(String, Vec<String>)>, Error> {
+        let names: Vec<String> = self
+            .table
+            .keys()
+            .map(|key| key.get_ref().to_string())
+            .collect();
+        let list = |name: String| Ok((name.clone(), self.texts(&name)?));
+        names.into_iter().map(list).collect()
     }
 
     /// A number within limits.

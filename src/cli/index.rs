@@ -122,10 +122,7 @@ fn build_index(
 
 fn show_document(catalog: &Catalog, key: &str, output: &Output) -> Result<(), Error> {
     let Some(id) = catalog.with_key(key).first() else {
-        return Err(Error::UnknownTool {
-            key: key.to_owned(),
-            near: near(catalog, key),
-        });
+        return Err(unknown_tool(catalog, key));
     };
     let tool = catalog.tool(*id);
     let document = text::document(tool, catalog.namespace(catalog.namespace_of(*id)));
@@ -154,6 +151,14 @@ fn passage(kind: text::Passage) -> &'static str {
         text::Passage::UseWhen => "use_when",
         text::Passage::Example => "example",
         text::Passage::AvoidWhen => "avoid_when",
+    }
+}
+
+/// That there is no tool of this key, and which keys are like it.
+pub(super) fn unknown_tool(catalog: &Catalog, key: &str) -> Error {
+    Error::UnknownTool {
+        key: key.to_owned(),
+        near: near(catalog, key),
     }
 }
 

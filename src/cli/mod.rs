@@ -18,6 +18,8 @@ pub mod policy;
 pub mod principal;
 mod problems;
 mod progress;
+mod reasons;
+pub mod review;
 pub mod search;
 pub mod serve;
 pub mod settings;
@@ -94,6 +96,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         Command::Index(args) => index::run(args, &context),
         Command::Search(args) => search::run(args, &context),
         Command::Serve(args) => serve::run(args, &context),
+        Command::Policy(args) => review::run(args, &context),
         Command::Models(args) => models::run(args, &context),
         Command::Doctor(args) => doctor::run(args, &context),
         Command::Eval(args) => eval::run(args, &context),

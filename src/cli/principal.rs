@@ -45,6 +45,7 @@ impl PrincipalArgs {
             roles: self.roles.iter().cloned().collect(),
             scopes: self.scopes.iter().cloned().collect(),
             environment: self.environment.clone(),
+            within: None,
         };
         if self.open {
             return Ok((open_policy(), principal));

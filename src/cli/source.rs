@@ -39,9 +39,38 @@ pub struct Opened {
     pub embedder: Option<Arc<dyn Embedder>>,
 }
 
-enum Place {
+/// Where a catalogue is.
+pub(super) enum Place {
+    /// In the index in this folder.
     Index(PathBuf),
+    /// In this file or folder.
     Catalog(PathBuf),
+}
+
+/// What is typed wins over the environment, so that one can be set while the other is given.
+///
+/// # Errors
+/// [`Error::Usage`] where neither is named.
+pub(super) fn place(index: Option<&Path>, catalog: Option<&Path>) -> Result<Place, Error> {
+    let variable = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    if let Some(folder) = index {
+        return Ok(Place::Index(folder.to_owned()));
+    }
+    if let Some(path) = catalog {
+        return Ok(Place::Catalog(path.to_owned()));
+    }
+    if let Some(folder) = variable("TOOLSCOUT_INDEX") {
+        return Ok(Place::Index(folder));
+    }
+    if let Some(path) = variable("TOOLSCOUT_CATALOG") {
+        return Ok(Place::Catalog(path));
+    }
+    let advice = "say what to search: --index DIR (made by 'toolscout index') or --catalog PATH";
+    Err(Error::Usage(advice.to_owned()))
 }
 
 impl SourceArgs {
@@ -51,34 +80,10 @@ impl SourceArgs {
     /// [`Error::Usage`] where neither is named, and whatever reading, building and opening say.
     pub fn open(&self, context: &Context) -> Result<Opened, Error> {
         let progress = Progress::new(&context.output);
-        match self.place()? {
+        match place(self.index.as_deref(), self.catalog.as_deref())? {
             Place::Index(folder) => self.load(&folder, context, &progress),
             Place::Catalog(path) => self.build(&path, context, &progress),
         }
-    }
-
-    /// What is typed wins over the environment, so that one can be set while the other is given.
-    fn place(&self) -> Result<Place, Error> {
-        let variable = |name| {
-            std::env::var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
-        if let Some(folder) = &self.index {
-            return Ok(Place::Index(folder.clone()));
-        }
-        if let Some(path) = &self.catalog {
-            return Ok(Place::Catalog(path.clone()));
-        }
-        if let Some(folder) = variable("TOOLSCOUT_INDEX") {
-            return Ok(Place::Index(folder));
-        }
-        if let Some(path) = variable("TOOLSCOUT_CATALOG") {
-            return Ok(Place::Catalog(path));
-        }
-        let advice =
-            "say what to search: --index DIR (made by 'toolscout index') or --catalog PATH";
-        Err(Error::Usage(advice.to_owned()))
     }
 
     fn load(&self, folder: &Path, context: &Context, progress: &Progress) -> Result<Opened, Error> {

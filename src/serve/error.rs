@@ -52,6 +52,14 @@ pub enum Error {
     /// in a browser may be behind it.
     #[error("this server is open to its own machine only: ask for it as localhost or 127.0.0.1")]
     NotLocal,
+    /// The key may not act for the principal that is named.
+    #[error(
+        "this key may not act for a principal of that tenant: its entry in the keys file lists those it may in 'acts_for'"
+    )]
+    MayNotAct,
+    /// The key is no administrator's.
+    #[error("this is for administrators: a key with 'admin = true' is required")]
+    NotAdministrator,
     /// There is no such tool, or the caller may not see it. One answer for both.
     #[error("there is no tool with this key among those you may see")]
     UnknownTool,
@@ -112,6 +120,8 @@ impl Error {
             Self::BrokenBody => ("broken_body", StatusCode::BAD_REQUEST),
             Self::Unauthorized => ("unauthorized", StatusCode::UNAUTHORIZED),
             Self::NotLocal => ("not_local", StatusCode::FORBIDDEN),
+            Self::MayNotAct => ("may_not_act", StatusCode::FORBIDDEN),
+            Self::NotAdministrator => ("not_administrator", StatusCode::FORBIDDEN),
             Self::UnknownTool => ("unknown_tool", StatusCode::NOT_FOUND),
             Self::UnknownPath => ("unknown_path", StatusCode::NOT_FOUND),
             Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),

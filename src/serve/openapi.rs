@@ -6,7 +6,7 @@ use utoipa::openapi::OpenApi as Document;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
-use super::http::{discover, health, namespaces, tools};
+use super::http::{discover, health, namespaces, policy, tools};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -19,6 +19,7 @@ use super::http::{discover, health, namespaces, tools};
         tools::list,
         tools::one,
         namespaces::list,
+        policy::why,
         health::alive,
         health::ready
     ),

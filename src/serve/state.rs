@@ -12,7 +12,7 @@ use moka::sync::Cache;
 use super::auth::Authentication;
 use super::gate::Gate;
 use super::limits::Limits;
-use crate::access::{Policy, Principal};
+use crate::access::{Permitted, Policy, Principal, Rights};
 use crate::embed::Embedder;
 use crate::index::Index;
 use crate::search::{Config, View};
@@ -197,6 +197,7 @@ fn same_model(embedder: Option<&dyn Embedder>, index: &Index) -> Result<(), Mode
 pub(super) struct Served {
     pub(super) index: Arc<Index>,
     policy: Arc<Policy>,
+    rights: Rights,
     by_principal: Cache<Principal, Arc<Seen>>,
     by_fingerprint: Cache<[u8; 32], Arc<Seen>>,
 }
@@ -210,11 +211,17 @@ pub(super) struct Seen {
 impl Served {
     fn new(index: Arc<Index>, policy: Arc<Policy>) -> Self {
         Self {
+            rights: policy.over(index.catalog.tools()),
             index,
             policy,
             by_principal: Cache::new(REMEMBERED_PRINCIPALS),
             by_fingerprint: Cache::new(REMEMBERED_VIEWS),
         }
+    }
+
+    /// What each principal may see of the index.
+    pub(super) fn rights(&self) -> &Rights {
+        &self.rights
     }
 
     /// What `principal` sees. The first time it costs a pass over the catalogue, so call it where a
@@ -223,11 +230,11 @@ impl Served {
         if let Some(seen) = self.by_principal.get(principal) {
             return seen;
         }
-        let permitted = self.policy.permit(principal, self.index.catalog.tools());
+        let permitted = self.rights.of(principal);
         let seen = self.by_fingerprint.get_with(permitted.fingerprint(), || {
             Arc::new(Seen {
                 etag: self.index.etag(&permitted),
-                view: View::new(&self.index, permitted),
+                view: View::new(&self.index, Permitted::clone(&permitted)),
             })
         });
         self.by_principal

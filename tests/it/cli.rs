@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use command::{Run, Sandbox, demo, demo_index, program, toolscout};
 
-const COMMANDS: [&str; 7] = [
-    "demo", "index", "search", "serve", "models", "doctor", "eval",
+const COMMANDS: [&str; 8] = [
+    "demo", "index", "search", "serve", "policy", "models", "doctor", "eval",
 ];
 
 fn search(args: &[&str]) -> Run {
@@ -457,4 +457,68 @@ fn the_demo_answers_with_the_shipped_model() {
     };
     assert_eq!(best("东西啥时候到"), "logistics/get_shipping_eta");
     assert_eq!(best("where is my parcel"), "logistics/get_shipping_eta");
+}
+
+#[test]
+fn a_policy_is_checked_and_explained() {
+    let (catalog, policy) = (demo(""), demo("policy.toml"));
+    let ask = |args: &[&str]| {
+        let mut all = vec!["policy"];
+        all.extend(args);
+        all.extend(["--catalog", &catalog, "--policy", &policy]);
+        toolscout(&all)
+    };
+    let checked = ask(&["check"]);
+    assert_eq!((checked.code, checked.err.as_str()), (0, ""));
+    assert!(
+        checked.out.contains("6 rules over 228 tools"),
+        "{}",
+        checked.out
+    );
+    let body = ask(&["check", "--json"]).json();
+    assert_eq!(body["findings"], Value::Array(vec![]));
+    assert!(body["everybody"].to_string().contains("\"weather/"));
+
+    let caller = ["why", "--role", "engineer", "--environment", "production"];
+    let why = |rest: &[&str]| ask(&[&caller[..], rest].concat());
+    let denied = why(&["cloud/terminate_instance"]);
+    assert_eq!(denied.code, 0, "{}", denied.err);
+    assert!(denied.out.contains("is not visible") && denied.out.contains("denied by"));
+    assert!(
+        denied.out.contains("rule 6") && denied.out.contains("(line "),
+        "{}",
+        denied.out
+    );
+    let body = why(&["--json", "payments/refund_payment"]).json();
+    assert_eq!(body["visible"], false);
+    assert_eq!(body["obstacles"][0]["obstacle"], "not_allowed");
+    assert_eq!(
+        body["obstacles"][0]["would_allow"][0]["wants"][0]["field"],
+        "role"
+    );
+    assert_eq!(why(&["nothing/at_all"]).code, 1);
+
+    let sandbox = Sandbox::new();
+    let odd = "[groups.roles]\nidle = [\"x\"]\n[[rule]]\nname = \"typo\"\neffect = \"allow\"\n\
+        namespaces = [\"clod\"]\n";
+    let odd = sandbox.file("odd.toml", odd);
+    let run = toolscout(&[
+        "policy",
+        "check",
+        "--strict",
+        "--catalog",
+        &catalog,
+        "--policy",
+        &odd,
+    ]);
+    assert_eq!(run.code, 3);
+    for told in [
+        "rule 1 'typo' (line 3)",
+        "'clod' of its namespaces matches nothing",
+        "covers no tool",
+        "group 'roles.idle'",
+        "nobody sees: 227 tools",
+    ] {
+        assert!(run.out.contains(told), "{told} in {}", run.out);
+    }
 }

@@ -124,13 +124,8 @@ fn index(lines: &[String]) -> Index {
 
 fn without_secrets() -> Policy {
     let rule = |effect, tags: &[&str]| Rule {
-        effect,
-        tenants: vec![],
-        roles: vec![],
-        environments: vec![],
-        tools: vec![],
-        namespaces: vec![],
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..Rule::new(effect)
     };
     Policy::new(vec![
         rule(Effect::Allow, &[]),

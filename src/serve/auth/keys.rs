@@ -8,6 +8,8 @@
 //! roles = ["support"]           # optional, as are the next two
 //! scopes = ["crm:read"]
 //! environment = "production"
+//! acts_for = ["acme"]           # may name another principal of these tenants; "*" is any
+//! admin = true                  # may ask what is for administrators
 //! ```
 //!
 //! A key is a long random string, so a plain hash keeps it as well as a slow one would, and anybody
@@ -66,10 +68,34 @@ pub struct Keys {
 
 #[derive(Clone)]
 struct Key {
-    name: String,
     // The type's comparison takes the same time whatever it compares.
     hash: blake3::Hash,
-    principal: Principal,
+    holder: Holder,
+}
+
+/// Who holds a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Holder {
+    /// For logs.
+    pub(super) name: String,
+    /// Who the key stands for.
+    pub(super) principal: Principal,
+    /// Tenants for whose principals it may act; `*` is any.
+    pub(super) acts_for: BTreeSet<String>,
+    /// Whether it may ask what is for administrators.
+    pub(super) admin: bool,
+}
+
+impl Holder {
+    /// Somebody without a key, who may act for nobody and administers nothing.
+    pub(super) fn of(principal: Principal) -> Self {
+        Self {
+            name: String::new(),
+            principal,
+            acts_for: BTreeSet::new(),
+            admin: false,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -90,6 +116,10 @@ struct Entry {
     #[serde(default)]
     scopes: BTreeSet<String>,
     environment: Option<String>,
+    #[serde(default)]
+    acts_for: BTreeSet<String>,
+    #[serde(default)]
+    admin: bool,
 }
 
 impl Keys {
@@ -134,16 +164,20 @@ impl Keys {
             if !hashes.insert(hash) {
                 return Err(fault("another entry has the same sha256"));
             }
-            keys.push(Key {
-                hash,
-                principal: Principal {
-                    tenant: entry.tenant,
-                    roles: entry.roles,
-                    scopes: entry.scopes,
-                    environment: entry.environment,
-                },
+            let principal = Principal {
+                tenant: entry.tenant,
+                roles: entry.roles,
+                scopes: entry.scopes,
+                environment: entry.environment,
+                within: None,
+            };
+            let holder = Holder {
                 name: entry.name,
-            });
+                principal,
+                acts_for: entry.acts_for,
+                admin: entry.admin,
+            };
+            keys.push(Key { hash, holder });
         }
         if keys.is_empty() {
             return Err(Error::Empty {
@@ -163,14 +197,14 @@ impl Keys {
         self.keys.is_empty()
     }
 
-    /// The name and principal of a key. All keys are compared, so that the time taken does not tell
+    /// Who holds a key. All keys are compared, so that the time taken does not tell
     /// which was near or where it stands.
-    pub(super) fn find(&self, presented: &str) -> Option<(&str, &Principal)> {
+    pub(super) fn find(&self, presented: &str) -> Option<&Holder> {
         let presented = blake3::Hash::from_bytes(Sha256::digest(presented.as_bytes()).into());
         let mut found = None;
         for key in &self.keys {
             if key.hash == presented {
-                found = Some((key.name.as_str(), &key.principal));
+                found = Some(&key.holder);
             }
         }
         found

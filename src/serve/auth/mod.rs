@@ -1,8 +1,10 @@
 //! Who asks: from a request's headers to a [`Principal`].
 //!
 //! A handler that takes a `Caller` cannot be reached without one; one that does not take it cannot
-//! see a principal. Nothing else of a request has a say in who asks.
+//! see a principal. Nothing else of a request has a say in who asks, but that a key may act for
+//! others, and any caller give up rights, by the headers of [`header`].
 
+mod header;
 mod keys;
 mod local;
 
@@ -17,6 +19,7 @@ pub use keys::{Error, Keys, hash_of_key};
 use super::error::Error as Refusal;
 use super::state::App;
 use crate::access::Principal;
+use keys::Holder;
 
 /// How callers prove who they are. There is no default: an open server must be asked for by name.
 #[derive(Clone)]
@@ -49,23 +52,45 @@ impl fmt::Debug for Authentication {
 #[derive(Debug, Clone)]
 pub(super) struct Caller(pub(super) Principal);
 
+/// An authenticated caller who may ask what is for administrators.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Administrator;
+
 impl FromRequestParts<App> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
-        match &*app.authentication() {
-            Authentication::Open(principal) => {
-                if !local::is_local(&parts.headers) {
-                    return Err(Refusal::NotLocal);
-                }
-                Ok(Self(principal.clone()))
+        let holder = holder(parts, app)?;
+        header::asking(&holder, &parts.headers).map(Self)
+    }
+}
+
+impl FromRequestParts<App> for Administrator {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
+        let holder = holder(parts, app)?;
+        holder
+            .admin
+            .then_some(Self)
+            .ok_or(Refusal::NotAdministrator)
+    }
+}
+
+/// Who sent the request, whoever it acts for.
+fn holder(parts: &Parts, app: &App) -> Result<Holder, Refusal> {
+    match &*app.authentication() {
+        Authentication::Open(principal) => {
+            if !local::is_local(&parts.headers) {
+                return Err(Refusal::NotLocal);
             }
-            Authentication::Keys(keys) => {
-                let presented = bearer(parts).ok_or(Refusal::Unauthorized)?;
-                let (name, principal) = keys.find(presented).ok_or(Refusal::Unauthorized)?;
-                tracing::Span::current().record("caller", name);
-                Ok(Self(principal.clone()))
-            }
+            Ok(Holder::of(principal.clone()))
+        }
+        Authentication::Keys(keys) => {
+            let presented = bearer(parts).ok_or(Refusal::Unauthorized)?;
+            let holder = keys.find(presented).ok_or(Refusal::Unauthorized)?;
+            tracing::Span::current().record("caller", &holder.name);
+            Ok(holder.clone())
         }
     }
 }

@@ -6,6 +6,9 @@ use axum::response::{IntoResponse, Response};
 
 use crate::serve::error::not_modified;
 
+/// The headers that say who asks.
+const WHO: &str = "authorization, toolscout-principal, toolscout-narrow";
+
 /// What the caller has kept.
 pub(super) struct Kept(Vec<String>);
 
@@ -46,7 +49,7 @@ impl IntoResponse for Versioned {
             headers.insert(ETAG, etag);
         }
         // Another caller sees another catalogue, and a right may end at any time.
-        headers.insert(VARY, HeaderValue::from_static("authorization"));
+        headers.insert(VARY, HeaderValue::from_static(WHO));
         let private = HeaderValue::from_static("private, no-cache");
         headers.insert(CACHE_CONTROL, private);
         response

@@ -4,6 +4,7 @@ mod conditional;
 pub(super) mod discover;
 pub(super) mod health;
 pub(super) mod namespaces;
+pub(super) mod policy;
 pub(super) mod tools;
 
 use axum::Router;
@@ -18,6 +19,7 @@ pub(super) fn router() -> Router<App> {
         .merge(discover::router())
         .merge(tools::router())
         .merge(namespaces::router())
+        .merge(policy::router())
         .merge(health::router())
 }
 

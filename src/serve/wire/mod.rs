@@ -11,6 +11,7 @@ pub mod discover;
 mod failure;
 mod health;
 mod namespaces;
+mod principal;
 mod render;
 mod tools;
 mod words;
@@ -25,6 +26,10 @@ pub use discover::{Asked, DiscoverRequest, FiltersRequest, HintsRequest};
 pub use failure::{ErrorResponse, FailureResponse};
 pub use health::HealthResponse;
 pub use namespaces::{NamespaceResponse, NamespacesResponse, namespaces_response};
+pub use principal::{
+    NarrowingRequest, ObstacleResponse, OfferResponse, PrincipalRequest, RuleResponse,
+    WantResponse, WhyRequest, WhyResponse, why_response,
+};
 pub use render::{CompactDefinition, Definition, render};
 pub use tools::{
     ListRequest, OneToolResponse, Page, ToolResponse, ToolsResponse, one_tool_response,

@@ -62,18 +62,14 @@ pub(super) fn index(tools: &str) -> Arc<Index> {
 /// Everybody sees everything but the vault and what is for staff, which administrators see.
 pub(super) fn policy() -> Arc<Policy> {
     let allow = Rule {
-        effect: Effect::Allow,
         tenants: vec!["acme".into()],
-        roles: vec![],
-        environments: vec![],
         tools: vec![
             "logistics/[!h]*".into(),
             "calendar/*".into(),
             "weather/*".into(),
             "ping".into(),
         ],
-        namespaces: vec![],
-        tags: vec![],
+        ..Rule::new(Effect::Allow)
     };
     let admin = Rule {
         roles: vec!["admin".into()],

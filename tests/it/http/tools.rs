@@ -128,7 +128,8 @@ fn the_etag_changes_with_what_is_seen_and_with_nothing_else() {
         let answer = block_on(send(&service, get("/v1/tools", key)));
         let body = answer.json()["catalog_etag"].as_str().unwrap().to_owned();
         assert_eq!(answer.header("etag"), format!("\"{body}\""));
-        assert_eq!(answer.header("vary"), "authorization");
+        let who = "authorization, toolscout-principal, toolscout-narrow";
+        assert_eq!(answer.header("vary"), who);
         let found = block_on(send(&service, discover(r#"{"query": "parcel"}"#, key))).json();
         assert_eq!(found["catalog_etag"], body);
         body

@@ -14,10 +14,13 @@ fn entry(name: &str, key: &str) -> String {
 #[test]
 fn a_key_is_found_by_its_text_alone() {
     let keys = parse(&(entry("one", "k1") + "roles = ['r']\n" + &entry("two", "k2"))).unwrap();
-    let (name, principal) = keys.find("k1").unwrap();
-    assert_eq!((name, principal.tenant.as_str()), ("one", "acme"));
-    assert!(principal.roles.contains("r"));
-    assert_eq!(keys.find("k2").unwrap().0, "two");
+    let one = keys.find("k1").unwrap();
+    assert_eq!(
+        (one.name.as_str(), one.principal.tenant.as_str()),
+        ("one", "acme")
+    );
+    assert!(one.principal.roles.contains("r") && !one.admin && one.acts_for.is_empty());
+    assert_eq!(keys.find("k2").unwrap().name, "two");
     for unknown in ["", "k", "k3", "K1", &hash_of_key("k1")] {
         assert!(keys.find(unknown).is_none(), "{unknown}");
     }

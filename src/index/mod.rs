@@ -16,7 +16,7 @@ pub mod snapshot;
 use std::sync::Arc;
 
 use crate::access::Permitted;
-use crate::catalog::{Catalog, definition};
+use crate::catalog::Catalog;
 use crate::embed::{Calibration, Vectors};
 use crate::tool::{NamespaceId, ToolId};
 
@@ -62,14 +62,4 @@ impl Index {
     pub fn namespace_vector(&self, namespace: NamespaceId) -> Option<&[f32]> {
         self.namespace_rows[namespace.index()].map(|row| self.namespaces.row(row as usize))
     }
-}
-
-fn definition_hashes(catalog: &Catalog) -> Vec<[u8; 32]> {
-    use rayon::prelude::*;
-
-    catalog
-        .tools()
-        .par_iter()
-        .map(definition::definition_hash)
-        .collect()
 }

@@ -28,6 +28,15 @@ pub(super) struct Embedded {
 }
 
 impl Embedded {
+    /// No vector of any of `texts` texts.
+    pub(super) fn nothing(dim: usize, texts: usize) -> Self {
+        Self {
+            dim,
+            data: Vec::new(),
+            has: vec![false; texts],
+        }
+    }
+
     pub(super) fn dim(&self) -> usize {
         self.dim
     }

@@ -216,6 +216,11 @@ impl Dense {
         self.graph();
     }
 
+    /// Whether a graph would be the faster way for somebody who may see all tools.
+    pub fn wants_graph(&self) -> bool {
+        plan::graph_could_pay(self)
+    }
+
     /// How the graph came out; none until it is built.
     pub fn graph_health(&self) -> Option<GraphHealth> {
         self.graph.get().map(graph::Graph::health)

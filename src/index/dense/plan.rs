@@ -37,7 +37,15 @@ const MIN_SHARE: f64 = 0.2;
 
 /// Whether the graph is the faster way, if it is there.
 pub(super) fn graph_pays(dense: &Dense, permitted: &Permitted) -> bool {
+    is_many(dense, permitted.len()) && MIN_SHARE * dense.tools() as f64 <= permitted.len() as f64
+}
+
+/// Whether the graph is the faster way for somebody.
+pub(super) fn graph_could_pay(dense: &Dense) -> bool {
+    is_many(dense, dense.tools())
+}
+
+fn is_many(dense: &Dense, permitted: usize) -> bool {
     let break_even = ((BREAK_EVEN * dense.rows()) as f64).sqrt() as usize;
-    ALWAYS_EXACT.max(break_even) < permitted.len()
-        && MIN_SHARE * dense.tools() as f64 <= permitted.len() as f64
+    ALWAYS_EXACT.max(break_even) < permitted
 }

@@ -15,8 +15,13 @@ const CHUNK: usize = 4096;
 impl Lexical {
     /// The words of all tools of a catalogue, as [`text::fields`] gives them.
     pub fn build(catalog: &Catalog) -> Self {
-        let mut builder = Builder::default();
         let ids: Vec<ToolId> = (0..catalog.len() as u32).map(ToolId).collect();
+        Self::of(catalog, &ids)
+    }
+
+    /// The words of some tools, which are numbered by their position in `ids`.
+    pub(super) fn of(catalog: &Catalog, ids: &[ToolId]) -> Self {
+        let mut builder = Builder::default();
         for chunk in ids.chunks(CHUNK) {
             let counted: Vec<Counted> = chunk
                 .par_iter()

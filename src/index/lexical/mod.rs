@@ -9,6 +9,7 @@ mod build;
 mod columns;
 mod score;
 mod statistics;
+mod update;
 
 use crate::tool::ToolId;
 use columns::Entries;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as Group, Parser, Subcommand};
 
-use super::{demo, doctor, eval, index, models, review, search, serve};
+use super::{demo, doctor, eval, index, mcp, models, review, search, serve};
 
 const ABOUT: &str = "Finds the few tools a request needs among hundreds or thousands";
 const LONG_ABOUT: &str = "\
@@ -76,6 +76,8 @@ pub enum Command {
     Serve(serve::Args),
     /// Say what a policy file comes to, and why a caller sees a tool or does not
     Policy(review::Args),
+    /// Answer over the Model Context Protocol, on standard input and output
+    Mcp(mcp::Args),
     /// List, fetch or check embedding models
     Models(models::Args),
     /// Say what would make a catalogue easier to search

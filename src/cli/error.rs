@@ -68,6 +68,9 @@ pub enum Error {
     /// The server could not run.
     #[error(transparent)]
     Serve(#[from] serve::RunError),
+    /// The client on standard input and output spoke something else.
+    #[error(transparent)]
+    Mcp(#[from] serve::mcp::StdioError),
     /// The index was made with another model than the one that is open.
     #[error(
         "the index in {path} was made with model '{index}', and '{open}' is open: leave --model out, or run 'toolscout index' again with it"
@@ -123,6 +126,7 @@ impl Error {
             | Self::Search(_)
             | Self::Eval(_)
             | Self::Serve(_)
+            | Self::Mcp(_)
             | Self::ModelMismatch { .. }
             | Self::UnknownTool { .. }
             | Self::Output(_)

@@ -12,6 +12,7 @@ pub mod error;
 pub mod eval;
 pub mod index;
 mod logging;
+pub mod mcp;
 pub mod models;
 pub mod output;
 pub mod policy;
@@ -97,6 +98,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         Command::Search(args) => search::run(args, &context),
         Command::Serve(args) => serve::run(args, &context),
         Command::Policy(args) => review::run(args, &context),
+        Command::Mcp(args) => mcp::run(args, &context),
         Command::Models(args) => models::run(args, &context),
         Command::Doctor(args) => doctor::run(args, &context),
         Command::Eval(args) => eval::run(args, &context),

@@ -16,7 +16,7 @@ use super::watch::{Watch, Watched};
 use super::{Context, Outcome, policy};
 use crate::access::{Policy, Principal};
 use crate::serve::auth::{Authentication, Keys};
-use crate::serve::{App, Limits, OpennessChanged, Parts, RunError};
+use crate::serve::{App, Limits, OpennessChanged, Parts, RunError, mcp};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,6 +106,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         config: context.settings.search.clone(),
         authentication,
         limits: Limits::for_cores(cores),
+        mcp: mcp::Options::default(),
     })
     .map_err(|mismatch| Error::Usage(mismatch.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

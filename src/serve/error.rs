@@ -107,6 +107,13 @@ impl Error {
         Self::Internal { cause }
     }
 
+    /// Tells the log the cause of a fault on our side, where no response carries it there.
+    pub(super) fn log(&self) {
+        if let Self::Internal { cause } = self {
+            tracing::error!(cause, "failed");
+        }
+    }
+
     /// The row of the table: stable code and status.
     fn row(&self) -> (&'static str, StatusCode) {
         match self {

@@ -57,7 +57,7 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
     is_json && text(CONTENT_ENCODING).is_none_or(|value| value.eq_ignore_ascii_case("identity"))
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Error> {
+pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Error> {
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     if first != Some(&b'{') {
         return Err(not_an_object(body));

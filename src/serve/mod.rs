@@ -1,4 +1,4 @@
-//! How the outside reaches a search: REST over HTTP/1.
+//! How the outside reaches a search: REST over HTTP/1, and the Model Context Protocol ([`mcp`]).
 //!
 //! [`App`] is what all requests share, [`router`] the service over it (which tests call without a
 //! socket), [`run()`] the service on a listener. A request passes, from the outside in: identity and
@@ -14,6 +14,7 @@ mod extract;
 mod gate;
 mod http;
 mod limits;
+pub mod mcp;
 mod observe;
 mod openapi;
 mod run;
@@ -35,6 +36,7 @@ pub use state::{App, ModelMismatch, OpennessChanged, Parts};
 pub fn router(app: App) -> Router {
     let body = DefaultBodyLimit::max(app.limits().body);
     http::router()
+        .merge(mcp::router(&app))
         .fallback(|| async { Error::UnknownPath })
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .layer(body)

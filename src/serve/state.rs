@@ -12,6 +12,7 @@ use moka::sync::Cache;
 use super::auth::Authentication;
 use super::gate::Gate;
 use super::limits::Limits;
+use super::mcp;
 use crate::access::{Permitted, Policy, Principal, Rights};
 use crate::embed::Embedder;
 use crate::index::Index;
@@ -37,6 +38,8 @@ pub struct Parts {
     pub authentication: Authentication,
     /// Bounds.
     pub limits: Limits,
+    /// The Model Context Protocol's side.
+    pub mcp: mcp::Options,
 }
 
 /// Why an index cannot be served.
@@ -70,6 +73,7 @@ struct Shared {
     config: Config,
     authentication: ArcSwap<Authentication>,
     limits: Limits,
+    mcp: mcp::Options,
     gate: Gate,
     stopping: AtomicBool,
 }
@@ -98,6 +102,7 @@ impl App {
             authentication: ArcSwap::from_pointee(parts.authentication),
             gate: Gate::new(&parts.limits),
             limits: parts.limits,
+            mcp: parts.mcp,
             stopping: AtomicBool::new(false),
         })))
     }
@@ -167,6 +172,10 @@ impl App {
 
     pub(super) fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    pub(super) fn mcp(&self) -> &mcp::Options {
+        &self.0.mcp
     }
 
     pub(super) fn gate(&self) -> &Gate {

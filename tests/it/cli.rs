@@ -2,6 +2,7 @@
 
 mod command;
 mod faults;
+mod mcp;
 mod served;
 
 use std::io::Read;

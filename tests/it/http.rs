@@ -6,6 +6,7 @@ mod discover;
 mod fixture;
 mod listener;
 mod load;
+mod mcp;
 mod openapi;
 mod tools;
 mod wire;

@@ -25,10 +25,11 @@ const LAYERS: [(&str, u8); 14] = [
 const SIBLINGS: [(&str, &str); 1] = [("score", "tool")];
 
 /// Words a layer must not name, with the one file that may.
-const BANNED: [(&str, &[&str]); 7] = [
+const BANNED: [(&str, &[&str]); 8] = [
     ("hnsw_rs", &["index/dense/graph.rs"]),
     ("bincode", &["index/snapshot"]),
     ("fastembed", &["embed/"]),
+    ("rmcp", &["serve/mcp/"]),
     ("rusqlite", &["store/"]),
     ("tokio", &["serve/", "cli/", "main.rs"]),
     ("axum", &["serve/"]),

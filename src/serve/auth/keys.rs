@@ -197,6 +197,11 @@ impl Keys {
         self.keys.is_empty()
     }
 
+    /// The principal of a key, where it is a known one.
+    pub fn principal(&self, presented: &str) -> Option<&Principal> {
+        self.find(presented).map(|holder| &holder.principal)
+    }
+
     /// Who holds a key. All keys are compared, so that the time taken does not tell
     /// which was near or where it stands.
     pub(super) fn find(&self, presented: &str) -> Option<&Holder> {

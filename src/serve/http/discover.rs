@@ -25,8 +25,8 @@ pub(super) fn router() -> Router<App> {
 }
 
 /// A rendered answer and where its time went.
-struct Found {
-    json: String,
+pub(in crate::serve) struct Found {
+    pub(in crate::serve) json: String,
     waited: Duration,
     searched: Duration,
     rendered: Duration,
@@ -73,7 +73,13 @@ pub(in crate::serve) async fn discover(
     Ok(respond(found))
 }
 
-fn find(app: &App, principal: &Principal, asked: &Asked, came: Instant) -> Result<Found, Error> {
+/// Searches and renders; `came` is when the request did. Keeps a core busy.
+pub(in crate::serve) fn find(
+    app: &App,
+    principal: &Principal,
+    asked: &Asked,
+    came: Instant,
+) -> Result<Found, Error> {
     let waited = came.elapsed();
     let served = app.served();
     let index = &served.index;

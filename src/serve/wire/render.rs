@@ -65,7 +65,7 @@ fn compact(tool: &Tool) -> CompactDefinition {
 }
 
 /// The text up to its first full stop or line end.
-fn first_sentence(text: &str) -> &str {
+pub(in crate::serve) fn first_sentence(text: &str) -> &str {
     let text = text.trim_start();
     let mut end = text.len();
     for (count, (at, c)) in text.char_indices().enumerate() {

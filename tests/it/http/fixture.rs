@@ -16,7 +16,7 @@ use toolscout::embed::{self, Calibration, Embedder, Side, Vectors};
 use toolscout::index::{Index, build};
 use toolscout::search::Config;
 use toolscout::serve::auth::{Authentication, Keys, hash_of_key};
-use toolscout::serve::{App, Limits, Parts, router};
+use toolscout::serve::{App, Limits, Parts, mcp, router};
 use tower::ServiceExt;
 
 /// Tools that everybody may see.
@@ -102,6 +102,7 @@ pub(super) fn parts(tools: &str) -> Parts {
         config: Config::shipped(),
         authentication: keys(),
         limits: Limits::for_cores(2),
+        mcp: mcp::Options::default(),
     }
 }
 

@@ -1,0 +1,236 @@
+//! The tools of this server as clients are told of them: the same bytes for callers who may see the
+//! same tools.
+//!
+//! A model that does not know what is behind a search does not search. So the description names the
+//! namespaces that the caller may see, in ascending order and within a bound.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use crate::index::Index;
+use crate::search::View;
+use crate::search::request::{MAX_LIMIT, MAX_NEEDS, MAX_QUERY};
+use crate::serve::wire::first_sentence;
+
+/// Characters of the list of namespaces: a thousand tokens at most, which every prompt carries.
+const MAX_DIRECTORY: usize = 4000;
+
+const DISCOVER: &str = "Find the few tools that a request needs, among those you may use. Say in \
+your own words, in any language, what should be done; several needs go into `queries`. The answer \
+holds the definitions of the tools that fit, best first; where none fits, it says so and what is \
+near. `select:KEY` asks for a tool by key.";
+const DESCRIBE: &str = "The whole definition of one tool: what it does, when to use it, the JSON \
+Schema of its arguments.";
+
+/// A tool of this server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// Which tools does this request need?
+    Discover,
+    /// What is this tool?
+    Describe,
+}
+
+impl Named {
+    /// All of them, in the order of the list.
+    pub(super) const ALL: [Self; 2] = [Self::Discover, Self::Describe];
+
+    /// The name that a client calls.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Discover => "discover_tools",
+            Self::Describe => "describe_tool",
+        }
+    }
+
+    /// The tool of this name.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|named| named.as_str() == name)
+    }
+}
+
+/// The tools as the caller of `view` is told of them.
+pub(super) fn definitions(index: &Index, view: &View) -> Vec<Tool> {
+    let discover = format!("{DISCOVER}{}", directory(index, view));
+    let reads = ToolAnnotations::new()
+        .read_only(true)
+        .destructive(false)
+        .idempotent(true)
+        .open_world(false);
+    let looks = |named: Named, title: &str, description: String, (input, output)| {
+        Tool::new(named.as_str(), description, object(input))
+            .with_title(title)
+            .with_raw_output_schema(object(output))
+            .with_annotations(reads.clone())
+    };
+    vec![
+        looks(
+            Named::Discover,
+            "Discover tools",
+            discover,
+            (discover_input(), discover_output()),
+        ),
+        looks(
+            Named::Describe,
+            "Describe a tool",
+            DESCRIBE.to_owned(),
+            (describe_input(), describe_output()),
+        ),
+    ]
+}
+
+/// The namespaces that hold a tool the caller may see.
+fn directory(index: &Index, view: &View) -> String {
+    let mut text = String::from("\n\nNamespaces (with how many tools each holds):");
+    let mut told = 0;
+    for visible in &view.namespaces {
+        let namespace = index.catalog.namespace(visible.id);
+        let name = if namespace.name.is_empty() {
+            "(no namespace)"
+        } else {
+            namespace.name.as_str()
+        };
+        let mut line = format!("\n- {name} ({})", visible.tools);
+        let about = first_sentence(&namespace.description);
+        if !about.is_empty() {
+            let _ = write!(line, ": {about}");
+        }
+        if text.chars().count() + line.chars().count() > MAX_DIRECTORY {
+            break;
+        }
+        text.push_str(&line);
+        told += 1;
+    }
+    match (told, view.namespaces.len() - told) {
+        (0, 0) => "\n\nThere is no tool that you may use.".to_owned(),
+        (_, 0) => text,
+        (_, more) => format!("{text}\n- and {more} more"),
+    }
+}
+
+fn discover_input() -> Value {
+    let texts = |about: &str| json!({"type": "array", "items": {"type": "string"}, "maxItems": 64, "description": about});
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "anyOf": [{"required": ["query"]}, {"required": ["queries"]}],
+        "properties": {
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_QUERY,
+                "description": "What should be done, in a sentence"
+            },
+            "queries": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY},
+                "maxItems": MAX_NEEDS,
+                "description": "Several needs at once, a sentence each"
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MAX_LIMIT,
+                "description": "Tools wanted; 5 where absent"
+            },
+            "namespaces": texts("Search these namespaces alone"),
+            "kinds": {
+                "type": "array",
+                "items": {"enum": ["search", "read", "parse", "query", "act"]},
+                "maxItems": 64,
+                "description": "Search tools of these kinds alone"
+            },
+            "side_effects": {
+                "type": "array",
+                "items": {"enum": ["unknown", "none", "read", "write", "destructive"]},
+                "maxItems": 64,
+                "description": "Search tools with these side effects alone"
+            },
+            "detail": {
+                "enum": ["full", "compact", "name"],
+                "description": "How much of each definition to answer with; full where absent"
+            }
+        }
+    })
+}
+
+fn discover_output() -> Value {
+    json!({
+        "type": "object",
+        "required": ["catalog_etag", "hits", "no_match", "confidence", "truncated", "arms"],
+        "properties": {
+            "catalog_etag": {
+                "type": "string",
+                "description": "Changes when and only when a definition changes that you may see"
+            },
+            "hits": {
+                "type": "array",
+                "description": "The tools that fit, best first",
+                "items": {
+                    "type": "object",
+                    "required": ["tool", "score"],
+                    "properties": {
+                        "tool": {"type": "string", "description": "Key of the tool"},
+                        "score": {"type": "number", "minimum": 0, "maximum": 1},
+                        "definition": {"type": "object"},
+                        "needs": {"type": "array", "items": {"type": "integer"}},
+                        "variants": {"type": "array", "items": {"type": "string"}}
+                    }
+                }
+            },
+            "no_match": {
+                "type": ["object", "null"],
+                "description": "Why there are no hits, what to do about it, and what is near",
+                "required": ["reason", "advice", "near"],
+                "properties": {
+                    "reason": {"type": "string"},
+                    "advice": {"type": "string"},
+                    "near": {"type": "array", "items": {"type": "string"}}
+                }
+            },
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+            "truncated": {"type": "boolean", "description": "More tools fit than were asked for"},
+            "unserved": {"type": "array", "items": {"type": "integer"}},
+            "arms": {"type": "array", "items": {"type": "string"}}
+        }
+    })
+}
+
+fn describe_input() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["tool"],
+        "properties": {
+            "tool": {
+                "type": "string",
+                "description": "Key of the tool, as discover_tools gave it; or its name, where no other has that"
+            }
+        }
+    })
+}
+
+fn describe_output() -> Value {
+    json!({
+        "type": "object",
+        "required": ["catalog_etag", "tool", "definition"],
+        "properties": {
+            "catalog_etag": {"type": "string"},
+            "tool": {"type": "string", "description": "Key of the tool"},
+            "definition": {
+                "type": "object",
+                "required": ["name", "description", "input_schema"]
+            }
+        }
+    })
+}
+
+fn object(schema: Value) -> Arc<JsonObject> {
+    match schema {
+        Value::Object(map) => Arc::new(map),
+        _ => Arc::default(),
+    }
+}

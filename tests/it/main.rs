@@ -5,6 +5,7 @@
     reason = "clippy lets tests unwrap, but not the functions that tests share"
 )]
 
+mod access;
 mod cli;
 mod embed;
 mod eval;

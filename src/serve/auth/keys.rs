@@ -12,15 +12,19 @@
 //! admin = true                  # may ask what is for administrators
 //! ```
 //!
+//! A `[jwt]` section says whose tokens are believed beside them; see [`jwt`](super::jwt).
+//!
 //! A key is a long random string, so a plain hash keeps it as well as a slow one would, and anybody
 //! can make one with the tools of any system.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use super::jwt::{self, Tokens};
 use crate::access::Principal;
 
 /// Why API keys could not be read.
@@ -52,8 +56,18 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// The section `[jwt]` says something that cannot be.
+    #[error("API keys {path}: [jwt]: {reason}")]
+    Jwt {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// There are no entries, so nobody could ask.
-    #[error("API keys {path}: there are no [[key]] entries, so nobody could ask")]
+    #[error(
+        "API keys {path}: there are no [[key]] entries and there is no [jwt], so nobody could ask"
+    )]
     Empty {
         /// The file.
         path: PathBuf,
@@ -64,6 +78,7 @@ pub enum Error {
 #[derive(Clone)]
 pub struct Keys {
     keys: Vec<Key>,
+    tokens: Option<Arc<Tokens>>,
 }
 
 #[derive(Clone)]
@@ -103,6 +118,7 @@ impl Holder {
 struct File {
     #[serde(default)]
     key: Vec<Entry>,
+    jwt: Option<jwt::Section>,
 }
 
 #[derive(Deserialize)]
@@ -179,12 +195,24 @@ impl Keys {
             };
             keys.push(Key { hash, holder });
         }
-        if keys.is_empty() {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let tokens = file
+            .jwt
+            .map(|section| Tokens::new(section, folder))
+            .transpose()
+            .map_err(|reason| Error::Jwt {
+                path: path.to_owned(),
+                reason,
+            })?;
+        if keys.is_empty() && tokens.is_none() {
             return Err(Error::Empty {
                 path: path.to_owned(),
             });
         }
-        Ok(Self { keys })
+        Ok(Self {
+            keys,
+            tokens: tokens.map(Arc::new),
+        })
     }
 
     /// How many keys there are.
@@ -192,7 +220,7 @@ impl Keys {
         self.keys.len()
     }
 
-    /// There are no keys; never so for keys that were read.
+    /// There are no keys, and tokens alone are believed.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -200,6 +228,11 @@ impl Keys {
     /// The principal of a key, where it is a known one.
     pub fn principal(&self, presented: &str) -> Option<&Principal> {
         self.find(presented).map(|holder| &holder.principal)
+    }
+
+    /// Who holds a token, where tokens are believed and this one is.
+    pub(super) async fn token(&self, presented: &str) -> Option<Holder> {
+        self.tokens.as_ref()?.holder(presented).await
     }
 
     /// Who holds a key. All keys are compared, so that the time taken does not tell

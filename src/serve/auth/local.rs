@@ -23,7 +23,7 @@ fn is_local_origin(origin: &str) -> bool {
     authority.is_some_and(is_local_authority)
 }
 
-fn is_local_authority(authority: &str) -> bool {
+pub(super) fn is_local_authority(authority: &str) -> bool {
     let host = match authority.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or(rest),
         None => authority.split(':').next().unwrap_or(authority),

@@ -4,7 +4,9 @@
 //! see a principal. Nothing else of a request has a say in who asks, but that a key may act for
 //! others, and any caller give up rights, by the headers of [`header`].
 
-mod header;
+pub(super) mod header;
+mod jwks;
+mod jwt;
 mod keys;
 mod local;
 
@@ -27,7 +29,7 @@ pub enum Authentication {
     /// Nobody proves anything, and everybody is this principal. [`run`](super::run()) refuses it on
     /// an address that other machines can reach.
     Open(Principal),
-    /// By API key.
+    /// By API key, or by a token of an issuer that the keys file names.
     Keys(Keys),
 }
 
@@ -60,7 +62,7 @@ impl FromRequestParts<App> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
-        let holder = holder(parts, app)?;
+        let holder = holder(parts, app).await?;
         header::asking(&holder, &parts.headers).map(Self)
     }
 }
@@ -69,7 +71,7 @@ impl FromRequestParts<App> for Administrator {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
-        let holder = holder(parts, app)?;
+        let holder = holder(parts, app).await?;
         holder
             .admin
             .then_some(Self)
@@ -78,7 +80,7 @@ impl FromRequestParts<App> for Administrator {
 }
 
 /// Who sent the request, whoever it acts for.
-fn holder(parts: &Parts, app: &App) -> Result<Holder, Refusal> {
+async fn holder(parts: &Parts, app: &App) -> Result<Holder, Refusal> {
     match &*app.authentication() {
         Authentication::Open(principal) => {
             if !local::is_local(&parts.headers) {
@@ -88,9 +90,12 @@ fn holder(parts: &Parts, app: &App) -> Result<Holder, Refusal> {
         }
         Authentication::Keys(keys) => {
             let presented = bearer(parts).ok_or(Refusal::Unauthorized)?;
-            let holder = keys.find(presented).ok_or(Refusal::Unauthorized)?;
+            let holder = match keys.find(presented) {
+                Some(holder) => holder.clone(),
+                None => keys.token(presented).await.ok_or(Refusal::Unauthorized)?,
+            };
             tracing::Span::current().record("caller", &holder.name);
-            Ok(holder.clone())
+            Ok(holder)
         }
     }
 }

@@ -53,3 +53,48 @@ fn a_bad_file_says_what_is_wrong() {
         assert!(error.contains("keys.toml"), "{error}");
     }
 }
+
+#[test]
+fn a_bad_section_of_tokens_says_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.toml");
+    let fault = |text: &str| {
+        let good = "[jwt]\nissuer = 'i'\naudience = ['a']\njwks = 'https://idp/keys'\n";
+        let (from, to) = text.split_once(" -> ").unwrap();
+        let error = Keys::parse(&path, &(good.replace(from, to))).err();
+        error.map(|error| error.to_string()).unwrap_or_default()
+    };
+    for (change, message) in [
+        ("issuer = 'i' -> issuer = ''", "must not be empty"),
+        ("['a'] -> []", "must not be empty"),
+        ("https -> http", "use https, or http on this machine"),
+        ("https://idp/ -> no/", "no/keys: "),
+        (
+            "audience -> algorithms = ['HS256']\naudience",
+            "'HS256' is none of RS256",
+        ),
+        (
+            "audience -> algorithms = ['none']\naudience",
+            "'none' is none of RS256",
+        ),
+        (
+            "audience -> leeway = 9000\naudience",
+            "leeway must be at most 600",
+        ),
+        (
+            "audience -> refresh = 1\naudience",
+            "refresh must be 10 to 86400",
+        ),
+        (
+            "audience -> tenants = 1\naudience",
+            "unknown field `tenants`",
+        ),
+    ] {
+        let error = fault(change);
+        assert!(error.contains(message), "{change}: {error:?}");
+    }
+    assert_eq!(fault("x -> x"), "");
+    let set = folder.path().join("set.json");
+    std::fs::write(&set, "{\"keys\": []}").unwrap();
+    assert!(fault("https://idp/keys -> set.json").contains("1 to 256 keys"));
+}

@@ -1,8 +1,9 @@
 //! The catalogue: all tools and namespaces at one revision, immutable once built; and the way from
 //! files to it.
 //!
-//! [`read`] turns files into tools and problems, [`text`] decides what of a tool is searchable, and
-//! [`doctor`] says what would make a catalogue easier to search. Nothing here knows vectors.
+//! [`read`] turns files into tools and problems, [`text`] decides what of a tool is searchable,
+//! [`doctor`] says what would make a catalogue easier to search, and [`tokens`] what its definitions
+//! cost in a prompt. Nothing here knows vectors.
 
 pub mod definition;
 pub mod doctor;
@@ -12,6 +13,7 @@ pub(crate) mod fixture;
 pub mod read;
 pub mod schema;
 pub mod text;
+pub mod tokens;
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -12,7 +12,7 @@ use super::table::{bare, count, pad, pad_close, short_row};
 use super::{Context, Outcome};
 use crate::catalog::doctor::{Finding, Report, Severity, Subject, examine};
 use crate::catalog::read::{self, Reading};
-use crate::eval::strategies::tokens::Tokens;
+use crate::catalog::tokens::Tokens;
 use crate::eval::strategies::{Advice, advice};
 
 /// Subjects of a finding that are listed unless all of them are asked for.

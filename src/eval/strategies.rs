@@ -11,7 +11,6 @@
 
 pub mod advice;
 pub mod plot;
-pub mod tokens;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -23,12 +22,12 @@ use super::random::Random;
 use super::report::sheet::{Sheet, cell};
 use super::run::each;
 use super::{Error, Progress};
+use crate::catalog::tokens::{self, Tokens};
 use crate::search::parts::parts;
 use crate::search::{Config, Request, View};
 use crate::tool::ToolId;
 
 pub use advice::{Advice, Strategy, advice};
-use tokens::Tokens;
 
 /// Catalogue sizes that are compared.
 pub const SIZES: [usize; 6] = [35, 100, 200, 400, 1000, 2375];

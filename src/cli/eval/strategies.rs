@@ -10,8 +10,9 @@ use super::super::progress::Progress;
 use super::super::{Context, Outcome};
 use super::sets::SetArgs;
 use super::write;
+use crate::catalog::tokens::Tokens;
 use crate::eval::keep::Keeping;
-use crate::eval::strategies::{SIZES, advice, compare, plot, table, tokens::Tokens};
+use crate::eval::strategies::{SIZES, advice, compare, plot, table};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use crate::catalog::definition::definition;
+use super::definition::definition;
 use crate::tool::{Tool, ToolId};
 
 /// The tokens of each tool's definition.
@@ -31,7 +31,7 @@ impl Tokens {
 /// The tokens of a text.
 ///
 /// ```
-/// use toolscout::eval::strategies::tokens::of_text;
+/// use toolscout::catalog::tokens::of_text;
 /// assert_eq!(of_text("hello world"), 2);
 /// assert_eq!(of_text(""), 0);
 /// ```

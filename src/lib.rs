@@ -24,6 +24,7 @@
 //! | 1 | [`access`], [`catalog`], [`embed`] | who may see what; files to tools; texts to vectors |
 //! | 2 | [`index`], [`registry`] | words and vectors of a catalogue, on disk and in memory; which changes are accepted |
 //! | 3 | [`search`], [`refresh`] | a request to an answer; a changing registry to the index that is served |
+//! | 3 | [`session`] | what the model of one request sees, and what it has found |
 //! | 4 | [`eval`], [`serve`], [`store`] | how good the answers are; REST; where registries are kept |
 //! | 5 | [`cli`] | what is typed |
 //!
@@ -58,6 +59,7 @@ pub mod registry;
 
 pub mod refresh;
 pub mod search;
+pub mod session;
 
 pub mod eval;
 pub mod serve;

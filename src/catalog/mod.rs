@@ -5,6 +5,7 @@
 //! [`doctor`] says what would make a catalogue easier to search, and [`tokens`] what its definitions
 //! cost in a prompt. Nothing here knows vectors.
 
+pub mod call_name;
 pub mod definition;
 pub mod doctor;
 pub mod document;
@@ -12,6 +13,7 @@ pub mod document;
 pub(crate) mod fixture;
 pub mod read;
 pub mod schema;
+pub mod sentence;
 pub mod text;
 pub mod tokens;
 

@@ -12,4 +12,5 @@ mod eval;
 mod http;
 mod interference;
 mod search;
+mod session;
 mod tidy;

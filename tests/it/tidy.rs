@@ -15,6 +15,7 @@ const LAYERS: [(&str, u8); 14] = [
     ("registry", 2),
     ("refresh", 3),
     ("search", 3),
+    ("session", 3),
     ("eval", 4),
     ("serve", 4),
     ("store", 4),
@@ -22,7 +23,7 @@ const LAYERS: [(&str, u8); 14] = [
     ("main", 6),
 ];
 
-const SIBLINGS: [(&str, &str); 1] = [("score", "tool")];
+const SIBLINGS: [(&str, &str); 2] = [("score", "tool"), ("session", "search")];
 
 /// Words a layer must not name, with the one file that may.
 const BANNED: [(&str, &[&str]); 8] = [

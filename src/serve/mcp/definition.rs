@@ -10,10 +10,10 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use crate::catalog::sentence::first_sentence;
 use crate::index::Index;
 use crate::search::View;
 use crate::search::request::{MAX_LIMIT, MAX_NEEDS, MAX_QUERY};
-use crate::serve::wire::first_sentence;
 
 /// Characters of the list of namespaces: a thousand tokens at most, which every prompt carries.
 const MAX_DIRECTORY: usize = 4000;

@@ -30,7 +30,6 @@ pub use principal::{
     NarrowingRequest, ObstacleResponse, OfferResponse, PrincipalRequest, RuleResponse,
     WantResponse, WhyRequest, WhyResponse, why_response,
 };
-pub(super) use render::first_sentence;
 pub use render::{CompactDefinition, Definition, render};
 pub use tools::{
     ListRequest, OneToolResponse, Page, ToolResponse, ToolsResponse, one_tool_response,

@@ -242,7 +242,7 @@ fn classic_rules() {
         (
             "member +user",
             None,
-            "group/get_member_info group/kick_member |  | ",
+            "group/get_member_info group/kick_member | chat/clarify send_message | ",
         ),
         ("+member +avatar", None, "group/get_member_info |  | "),
         ("member +account", None, "group/get_member_info |  | "),

@@ -39,13 +39,8 @@ const TOOLS: &str = r#"
 /// Everybody sees what is not secret.
 fn policy() -> Policy {
     let rule = |effect, tags: &[&str]| Rule {
-        effect,
-        tenants: vec![],
-        roles: vec![],
-        environments: vec![],
-        tools: vec![],
-        namespaces: vec![],
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..Rule::new(effect)
     };
     let rules = vec![rule(Effect::Allow, &[]), rule(Effect::Deny, &["secret"])];
     Policy::new(rules).unwrap()

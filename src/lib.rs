@@ -22,7 +22,7 @@
 //! |---|---|---|
 //! | 0 | [`tool`], [`score`] | plain data |
 //! | 1 | [`access`], [`catalog`], [`embed`] | who may see what; files to tools; texts to vectors |
-//! | 2 | [`index`], [`registry`] | words and vectors of a catalogue, on disk and in memory; which changes are accepted |
+//! | 2 | [`index`], [`registry`], [`rules`] | words and vectors of a catalogue, on disk and in memory; which changes are accepted; what suits the moment |
 //! | 3 | [`search`], [`refresh`] | a request to an answer; a changing registry to the index that is served |
 //! | 3 | [`session`] | what the model of one request sees, and what it has found |
 //! | 4 | [`eval`], [`serve`], [`store`] | how good the answers are; REST; where registries are kept |
@@ -56,6 +56,7 @@ pub mod embed;
 
 pub mod index;
 pub mod registry;
+pub mod rules;
 
 pub mod refresh;
 pub mod search;

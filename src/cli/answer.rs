@@ -6,6 +6,7 @@ use super::error::Error;
 use super::output::{Look, Output, one_line};
 use super::table::{align_right, bare, count, keep_width, meter, pad, short_row, table, unbroken};
 use crate::index::Index;
+use crate::search::shadow::Shadow;
 use crate::search::{Answer, Arm, Explanation, Hit, NoMatch, Request, View};
 use crate::tool::{Tool, ToolId};
 
@@ -22,6 +23,8 @@ pub(super) struct Shown<'a> {
     pub(super) request: &'a Request,
     /// What was found.
     pub(super) answer: &'a Answer,
+    /// What rules in shadow would change.
+    pub(super) shadow: Option<&'a Shadow>,
     /// How long it took.
     pub(super) elapsed: Duration,
 }
@@ -169,6 +172,12 @@ impl Shown<'_> {
         if let Some(part) = &why.part {
             output.line(format_args!("  part:  {}", one_line(part)))?;
         }
+        for rule in &why.rules {
+            let strength = rule.strength.map(|s| format!(" {s}")).unwrap_or_default();
+            let shadow = if rule.shadow { " (in shadow)" } else { "" };
+            let (name, effect) = (one_line(&rule.name), rule.effect);
+            output.line(format_args!("  rule:  {name}: {effect}{strength}{shadow}"))?;
+        }
         Ok(())
     }
 
@@ -177,7 +186,20 @@ impl Shown<'_> {
             let text = format!("nothing fits need {}", need + 1);
             output.line(output.paint(Look::Warning, text))?;
         }
-        Ok(())
+        let Some(shadow) = self.shadow else {
+            return Ok(());
+        };
+        let keys = |tools: &[ToolId]| {
+            let keys: Vec<&str> = tools.iter().map(|id| self.tool(*id).key.as_str()).collect();
+            keys.join(", ")
+        };
+        output.line("")?;
+        output.line(output.paint(
+            Look::Warning,
+            format_args!("in shadow: {}", shadow.rules.join(", ")),
+        ))?;
+        output.line(format_args!("  would be: {}", keys(&shadow.hits)))?;
+        output.line(format_args!("  would go: {}", keys(&shadow.gone)))
     }
 }
 

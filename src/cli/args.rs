@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as Group, Parser, Subcommand};
 
-use super::{demo, doctor, eval, index, mcp, models, review, search, serve};
+use super::{demo, doctor, eval, index, mcp, models, review, rules, search, serve};
 
 const ABOUT: &str = "Finds the few tools a request needs among hundreds or thousands";
 const LONG_ABOUT: &str = "\
@@ -70,6 +70,8 @@ pub enum Command {
     Demo(demo::Args),
     /// Build an index from a catalogue
     Index(index::Args),
+    /// Check a file of business rules
+    Rules(rules::Args),
     /// Ask which tools a request needs
     Search(Box<search::Args>),
     /// Answer over HTTP

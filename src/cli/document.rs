@@ -164,6 +164,19 @@ impl<'a> Section<'a> {
         names.into_iter().map(list).collect()
     }
 
+    /// A text, or a list of them.
+    pub(super) fn one_or_more(&mut self, key: &str) -> Result<Option<Vec<String>>, Error> {
+        self.with(key, "a text or a list of texts", |value| match value {
+            DeValue::String(text) => Some(vec![text.to_string()]),
+            _ => {
+                let texts = value.as_array()?.iter();
+                texts
+                    .map(|item| item.get_ref().as_str().map(str::to_owned))
+                    .collect()
+            }
+        })
+    }
+
     /// A number within limits.
     pub(super) fn number(
         &mut self,
@@ -248,6 +261,30 @@ impl<'a> Section<'a> {
             }
         };
         items.into_iter().map(section).collect()
+    }
+
+    /// A table inside, or a list of them; empty where the key is not there.
+    pub(super) fn tables(&mut self, key: &str) -> Result<Vec<Section<'a>>, Error> {
+        let (document, name) = (self.document, self.inner(key));
+        let expected = format!("'{name}' must be a condition or a list of them");
+        let section = |at, value| match value {
+            DeValue::Table(table) => Ok(Section {
+                document,
+                name: name.clone(),
+                at,
+                table,
+                known: Vec::new(),
+            }),
+            _ => Err(document.fault(at, &expected)),
+        };
+        match self.take(key) {
+            None => Ok(Vec::new()),
+            Some((_, DeValue::Array(items))) => items
+                .into_iter()
+                .map(|item| section(item.span().start, item.into_inner()))
+                .collect(),
+            Some((at, value)) => Ok(vec![section(at, value)?]),
+        }
     }
 
     /// Nothing more is read: a key that is left is one that does not exist.

@@ -1,6 +1,6 @@
 //! What is typed. Commands read their arguments here, call the layers below, and print.
 //!
-//! [`args`] holds the command line, [`settings`] the config file, [`policy`] the policy file; each
+//! [`args`] holds the command line, [`settings`] the config file, [`policy`] the policy file, [`rules`] the rules file; each
 //! command has a file of its own. Only [`output`] prints.
 
 mod answer;
@@ -21,6 +21,7 @@ mod problems;
 mod progress;
 mod reasons;
 pub mod review;
+pub mod rules;
 pub mod search;
 pub mod serve;
 pub mod settings;
@@ -95,6 +96,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     match &args.command {
         Command::Demo(args) => demo::run(args, &context),
         Command::Index(args) => index::run(args, &context),
+        Command::Rules(args) => rules::run(args, &context),
         Command::Search(args) => search::run(args, &context),
         Command::Serve(args) => serve::run(args, &context),
         Command::Policy(args) => review::run(args, &context),

@@ -1,6 +1,8 @@
 //! `toolscout search`: which tools does this request need?
 
 use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args as Group;
@@ -9,12 +11,15 @@ use clap::builder::PossibleValuesParser;
 use super::answer;
 use super::error::Error;
 use super::principal::PrincipalArgs;
+use super::rules;
 use super::source::SourceArgs;
 use super::{Context, Outcome};
-use crate::search::View;
+use crate::rules::Compiled;
+use crate::search::shadow::shadow;
+use crate::search::{Detail, View};
 use crate::serve::wire::{
-    self, Asked, DenseWord, Detail, DiscoverRequest, FiltersRequest, HintsRequest, KindWord,
-    SideEffectWord,
+    self, Asked, ContextRequest, DenseWord, Detail as Shown, DiscoverRequest, FiltersRequest,
+    HintsRequest, KindWord, SideEffectWord,
 };
 
 const KINDS: [(&str, KindWord); 5] = [
@@ -29,10 +34,10 @@ const DENSE: [(&str, DenseWord); 3] = [
     ("exact", DenseWord::Exact),
     ("hnsw", DenseWord::Hnsw),
 ];
-const DETAILS: [(&str, Detail); 3] = [
-    ("full", Detail::Full),
-    ("compact", Detail::Compact),
-    ("name", Detail::Name),
+const DETAILS: [(&str, Shown); 3] = [
+    ("full", Shown::Full),
+    ("compact", Shown::Compact),
+    ("name", Shown::Name),
 ];
 /// Bytes of a request that are read from standard input: more than a request may have characters.
 const MAX_INPUT: u64 = 64 << 10;
@@ -43,6 +48,7 @@ Examples:
   toolscout search --index my-index --open --explain 东西啥时候到
   toolscout search --index my-index --open --need 'find it' --need 'refund it'
   toolscout search --index my-index --policy p.toml --role support close a ticket
+  toolscout search --index my-index --open --rules r.toml --phase locate find the bug
   toolscout search --index my-index --open --json restart | jq -r '.hits[].tool'
   toolscout search --index my-index --open - < long-request.txt
 
@@ -96,6 +102,9 @@ pub struct Wanted {
     /// Only tools that say that they change nothing
     #[arg(long, help_heading = "Filters")]
     pub read_only: bool,
+    /// The moment.
+    #[command(flatten)]
+    pub moment: Moment,
     /// Show how each tool got its score
     #[arg(long, help_heading = "Answer")]
     pub explain: bool,
@@ -113,17 +122,47 @@ pub struct Wanted {
     pub preset: Option<String>,
 }
 
+/// Rules, and the moment that they look at.
+#[derive(Debug, Group)]
+pub struct Moment {
+    /// Business rules: what suits which moment [env: TOOLSCOUT_RULES]
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    pub rules: Option<PathBuf>,
+    /// Phase of the task, in the words of the rules
+    #[arg(long, value_name = "WORD", help_heading = "Rules")]
+    pub phase: Option<String>,
+    /// Programming language of the project
+    #[arg(long, value_name = "WORD", help_heading = "Rules")]
+    pub language: Option<String>,
+    /// How the last call ended
+    #[arg(long, value_name = "WORD", help_heading = "Rules")]
+    pub previous_result: Option<String>,
+    /// Key of the tool called last
+    #[arg(long, value_name = "KEY", help_heading = "Rules")]
+    pub previous_tool: Option<String>,
+    /// Turns taken so far
+    #[arg(long, value_name = "N", help_heading = "Rules")]
+    pub turn: Option<u32>,
+}
+
 /// Answers one request.
 ///
 /// # Errors
 /// [`Error`] where the request cannot be read, nobody is said to ask, or index or model fail.
 pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
     // What was typed is checked before anything slow begins.
-    let asked = request(args, context)?;
-    let config = asked.preset.as_ref().unwrap_or(&context.settings.search);
+    let mut asked = request(args, context)?;
+    let rules = rules::path(args.wanted.moment.rules.as_deref());
+    let rules = rules.map(|path| rules::read(&path)).transpose()?;
+    let preset = asked.preset.take();
+    let config = preset.as_ref().unwrap_or(&context.settings.search);
     let (policy, principal) = args.principal.resolve()?;
     let opened = args.source.open(context)?;
     let index = &*opened.index;
+    if let Some(rules) = rules {
+        let compiled = Compiled::new(Arc::new(rules), index.catalog.tools());
+        asked.request.ruling = compiled.ruling(&principal, &asked.context);
+    }
     let started = Instant::now();
     let view = View::new(index, policy.permit(&principal, index.catalog.tools()));
     let answer = crate::search::search(
@@ -134,8 +173,15 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         config,
     )?;
     let elapsed = started.elapsed();
+    let explained = asked.request.detail == Detail::Explained;
+    let model = (index, opened.embedder.as_deref());
+    let shadow = explained
+        .then(|| shadow(model, &view, &asked.request, config, &answer))
+        .transpose()?
+        .flatten();
     if context.output.is_json() {
-        let response = wire::discover_response(index, &view, &answer, asked.detail);
+        let mut response = wire::discover_response(index, &view, &answer, asked.detail);
+        response.shadow = shadow.map(|shadow| wire::shadow_response(index, &shadow));
         context.output.json(&response)?;
     } else {
         let shown = answer::Shown {
@@ -143,6 +189,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
             view: &view,
             request: &asked.request,
             answer: &answer,
+            shadow: shadow.as_ref(),
             elapsed,
         };
         shown.print(&context.output)?;
@@ -182,6 +229,13 @@ fn request(args: &Args, context: &Context) -> Result<Asked, Error> {
             } else {
                 Vec::new()
             },
+        },
+        context: ContextRequest {
+            phase: wanted.moment.phase.clone(),
+            language: wanted.moment.language.clone(),
+            previous_result: wanted.moment.previous_result.clone(),
+            previous_tool: wanted.moment.previous_tool.clone(),
+            turn: wanted.moment.turn,
         },
         threshold: wanted.threshold,
         detail: wanted

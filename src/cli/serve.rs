@@ -1,7 +1,7 @@
 //! `toolscout serve`: the same answers over HTTP.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args as Group, ValueEnum};
@@ -13,8 +13,9 @@ use super::logging;
 use super::principal::{USUAL_TENANT, open_policy, policy_path};
 use super::source::SourceArgs;
 use super::watch::{Watch, Watched};
-use super::{Context, Outcome, policy};
+use super::{Context, Outcome, policy, rules};
 use crate::access::{Policy, Principal};
+use crate::rules::Rules;
 use crate::serve::auth::{Authentication, Keys};
 use crate::serve::{App, Limits, OpennessChanged, Parts, RunError, mcp};
 
@@ -57,6 +58,9 @@ pub struct Args {
     /// Rules that say who may see which tools [env: TOOLSCOUT_POLICY]
     #[arg(long, value_name = "FILE", help_heading = "Who may ask")]
     pub policy: Option<PathBuf>,
+    /// Business rules: what suits which moment [env: TOOLSCOUT_RULES]
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    pub rules: Option<PathBuf>,
     /// With --open: tenant of everybody who asks
     #[arg(long, value_name = "NAME", default_value = USUAL_TENANT, help_heading = "Who may ask")]
     pub tenant: String,
@@ -96,6 +100,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         let address = args.bind;
         return Err(RunError::OpenToOthers { address }.into());
     }
+    let rules = RulesFile::read(args.rules.as_deref())?;
     logging::start(args.log_format, "info")?;
     let opened = args.source.open(context)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -113,10 +118,40 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         .enable_all()
         .build()
         .map_err(system("start threads"))?;
-    let watch = Watch::start(files.map_or_else(Vec::new, |files| files.watched(&app)))?;
+    let mut watched = files.map_or_else(Vec::new, |files| files.watched(&app));
+    watched.extend(rules.map(|rules| rules.follow(&app)));
+    let watch = Watch::start(watched)?;
     runtime.block_on(serve(args, app, context))?;
     drop(watch);
     Ok(Outcome::Done)
+}
+
+/// Business rules and the file that they are in.
+struct RulesFile {
+    file: Watched,
+    rules: Arc<Rules>,
+}
+
+impl RulesFile {
+    fn read(typed: Option<&Path>) -> Result<Option<Self>, Error> {
+        let Some(path) = rules::path(typed) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            file: Watched::new("rules file", &path),
+            rules: Arc::new(rules::read(&path)?),
+        }))
+    }
+
+    /// Puts the rules into force, and again whenever the file changes.
+    fn follow(self, app: &App) -> Watched {
+        app.publish_rules(self.rules);
+        let app = app.clone();
+        self.file.then(move |path| {
+            app.publish_rules(Arc::new(rules::read(path)?));
+            Ok(())
+        })
+    }
 }
 
 /// Who may ask, and what they may see.

@@ -1,5 +1,7 @@
 //! The answer: plain data, ready to be rendered.
 
+use std::sync::Arc;
+
 use super::confidence::Features;
 use crate::tool::ToolId;
 
@@ -84,6 +86,8 @@ pub struct Explanation {
     pub terms: Vec<TermMatch>,
     /// The part of the request that the tool fits best, where the request was cut into parts.
     pub part: Option<String>,
+    /// The rules that speak of the tool, in the order of their file.
+    pub rules: Vec<RuleNote>,
     /// The fused score.
     pub total: f32,
 }
@@ -101,6 +105,20 @@ pub struct ArmScore {
     pub weight: f32,
     /// `value x weight`.
     pub contribution: f32,
+}
+
+/// A business rule that speaks of a hit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleNote {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it does: `boost`, `suppress`, `require`, `pin`, `never_defer`, or `leave_out` where it
+    /// is in shadow and would remove the tool.
+    pub effect: &'static str,
+    /// How strongly it boosts or suppresses.
+    pub strength: Option<f32>,
+    /// It does not count, and only says what it would do.
+    pub shadow: bool,
 }
 
 /// A word of the request found in a tool.
@@ -132,6 +150,8 @@ pub enum Reason {
     EmptyQuery,
     /// No tool is permitted, or none passes the filters.
     NothingPermitted,
+    /// Tools are permitted, and the rules leave none of them in this moment.
+    RuledOut,
     /// The best tool is not likely enough to fit.
     BelowThreshold,
 }
@@ -142,6 +162,7 @@ impl Reason {
         match self {
             Self::EmptyQuery => "empty_query",
             Self::NothingPermitted => "nothing_permitted",
+            Self::RuledOut => "ruled_out",
             Self::BelowThreshold => "below_threshold",
         }
     }

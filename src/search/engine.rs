@@ -9,9 +9,9 @@ use super::cover::cover;
 use super::evidence::{Evidence, Question};
 use super::parse::{Parsed, parse};
 use super::rank::{List, Ranked, Ranking};
-use super::request::{Detail, Request};
+use super::request::{Detail, MAX_LIMIT, Request};
 use super::view::View;
-use super::{Error, group, keyword};
+use super::{Error, group, keyword, rule};
 use crate::embed::Embedder;
 use crate::index::Index;
 use crate::tool::ToolId;
@@ -41,16 +41,21 @@ pub fn search(
     } else {
         Cow::Owned(view.narrow(index, &request.filters))
     };
-    let parsed = parse(&request.query, index, &view);
+    let mut parsed = parse(&request.query, index, &view);
+    parsed.named.retain(|tool| request.ruling.keeps(*tool));
     if let Some(answer) = without_search(&parsed, &view, request) {
         return Ok(answer);
     }
-    let evidence = Evidence::gather(&parsed, (index, &view), embedder, request.dense, config)?;
+    let evidence = Evidence::gather(&parsed, (index, &view), embedder, request, config)?;
+    let ruling = &request.ruling;
+    let pinned = ruling.pinned(MAX_LIMIT, |tool| view.permitted.contains(tool));
     let ranking = Ranking {
         evidence: &evidence,
         index,
         view: &view,
         config,
+        ruling,
+        pinned: &pinned,
     };
     let rated: Vec<Rated> = evidence
         .questions
@@ -79,6 +84,11 @@ fn without_search(parsed: &Parsed, view: &View, request: &Request) -> Option<Ans
     if view.permitted.is_empty() {
         let advice = "no tool is visible here: ask for access, or loosen the filters";
         return Some(empty(Reason::NothingPermitted, advice));
+    }
+    let ruling = &request.ruling;
+    if ruling.removes() && !view.permitted.iter().any(|tool| ruling.keeps(tool)) {
+        let advice = "the rules leave no visible tool in this moment: go on to another phase";
+        return Some(empty(Reason::RuledOut, advice));
     }
     if parsed.select && parsed.named.is_empty() {
         let advice = "none of the selected names is known here: search by what the tool should do";
@@ -121,10 +131,12 @@ impl Rated {
         let mut list = ranking.rank(question, named);
         let features = features(ranking, question, &list);
         let sure = confidence(&ranking.config.confidence, &features);
-        // A tool that was asked for by name comes first, whatever the arms say.
+        // A tool that was asked for by name comes first, whatever the arms say; then what a rule
+        // wants first.
+        let first: Vec<ToolId> = named.iter().chain(ranking.pinned).copied().collect();
         let place = |ranked: &Ranked| {
-            let named = named.iter().position(|tool| *tool == ranked.tool);
-            named.unwrap_or(usize::MAX)
+            let at = first.iter().position(|tool| *tool == ranked.tool);
+            at.unwrap_or(usize::MAX)
         };
         list.ranked.sort_by_key(place);
         Self {
@@ -296,6 +308,7 @@ fn explain(
         exact_name: parsed.named.contains(&ranked.tool),
         terms: keyword::matched(evidence, index, question, ranked.tool),
         part,
+        rules: rule::notes(ranking.ruling, ranked.tool),
         total: ranked.score,
     })
 }

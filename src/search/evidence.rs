@@ -10,11 +10,13 @@ use super::Error;
 use super::config::Config;
 use super::parse::Parsed;
 use super::parts::{parts, without_values};
+use super::request::Request;
 use super::terms::{Role, Terms, terms};
 use super::view::View;
+use crate::access::Permitted;
 use crate::embed::{Embedder, Side, Vectors};
 use crate::index::Index;
-use crate::index::dense::{DensePath, Nearest, Path};
+use crate::index::dense::{Nearest, Path};
 use crate::index::lexical::Matches;
 use crate::tool::ToolId;
 
@@ -50,6 +52,8 @@ pub(super) struct Evidence {
     pub(super) nearest: Vec<Nearest>,
     /// The tools that share words with each unit.
     pub(super) matches: Vec<Matches>,
+    /// The permitted tools that the rules leave; none where they leave all.
+    kept: Option<Permitted>,
     /// Tools worth scoring, ascending.
     pool: Vec<ToolId>,
     /// Cosine of each tool of the pool with each unit, pool-major; none for a tool without vectors.
@@ -66,7 +70,7 @@ impl Evidence {
         parsed: &Parsed,
         (index, view): (&Index, &View),
         embedder: Option<&dyn Embedder>,
-        path: DensePath,
+        request: &Request,
         config: &Config,
     ) -> Result<Self, Error> {
         let (questions, texts) = units(parsed);
@@ -89,6 +93,11 @@ impl Evidence {
             vectors: None,
             nearest: Vec::new(),
             matches,
+            // Words are counted over all that is permitted; only what is put up is left out.
+            kept: request
+                .ruling
+                .removes()
+                .then(|| view.permitted.narrow(|tool| request.ruling.keeps(tool))),
             pool: Vec::new(),
             cosines: Vec::new(),
         };
@@ -101,10 +110,11 @@ impl Evidence {
             }
             let vectors = embedder.embed(Side::Query, &evidence.texts)?;
             let rows: Vec<&[f32]> = vectors.rows().collect();
+            let kept = evidence.kept.as_ref().unwrap_or(&view.permitted);
             evidence.nearest =
                 index
                     .dense
-                    .nearest(&rows, &view.permitted, config.candidates, path)?;
+                    .nearest(&rows, kept, config.candidates, request.dense)?;
             evidence.vectors = Some(vectors);
         }
         evidence.measure(index, config);
@@ -142,7 +152,8 @@ impl Evidence {
             } else {
                 config.part_candidates
             };
-            let by_words = self.matches[unit].top(depth);
+            let kept = |tool| self.kept.as_ref().is_none_or(|kept| kept.contains(tool));
+            let by_words = self.matches[unit].top_of(depth, kept);
             candidates.extend(by_words.iter().map(|scored| scored.tool));
             let by_meaning = self.nearest.get(unit).map(|nearest| &nearest.hits);
             let by_meaning = by_meaning.into_iter().flatten().take(depth);

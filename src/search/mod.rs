@@ -25,11 +25,12 @@ mod rank;
 pub mod request;
 mod rule;
 mod semantic;
+pub mod shadow;
 mod shipped;
 mod terms;
 pub mod view;
 
-pub use answer::{Answer, Arm, ArmScore, Explanation, Hit, NoMatch, Reason, TermMatch};
+pub use answer::{Answer, Arm, ArmScore, Explanation, Hit, NoMatch, Reason, RuleNote, TermMatch};
 pub use config::{Config, Weights};
 pub use engine::search;
 pub use error::Error;

@@ -11,6 +11,7 @@ use super::view::View;
 use super::{keyword, rule, semantic};
 use crate::catalog::text::Passage;
 use crate::index::Index;
+use crate::rules::Ruling;
 use crate::score::Score;
 use crate::tool::{SideEffect, ToolId};
 
@@ -42,6 +43,9 @@ pub(super) struct Ranking<'a> {
     pub(super) index: &'a Index,
     pub(super) view: &'a View,
     pub(super) config: &'a Config,
+    pub(super) ruling: &'a Ruling,
+    /// Permitted tools that a rule wants first.
+    pub(super) pinned: &'a [ToolId],
 }
 
 /// A question with what is the same for all its candidates.
@@ -73,6 +77,7 @@ impl Ranking<'_> {
             &candidates,
             config,
         );
+        candidates.extend(self.pinned);
         let trust = keyword::trust(self.evidence.heard(question), &config.hearing);
         let asked = Asked {
             question,
@@ -137,12 +142,8 @@ impl Ranking<'_> {
                 value,
             });
         }
-        if let Some(value) = rule::value(tool) {
-            said.push(Said {
-                arm: Arm::Rule,
-                raw: value,
-                value,
-            });
+        if !self.ruling.is_silent() {
+            said.push(rule::said(self.ruling, tool));
         }
         said
     }
@@ -152,7 +153,7 @@ impl Ranking<'_> {
             Arm::Semantic => self.evidence.vectors.is_some(),
             Arm::Keyword => keyword::speaks(self.evidence, asked.question),
             Arm::Namespace => asked.namespaces.is_some(),
-            Arm::Rule => candidates.iter().any(|tool| rule::value(*tool).is_some()),
+            Arm::Rule => rule::speaks(self.ruling, candidates),
         };
         Arm::ALL.into_iter().filter(speaks).collect()
     }

@@ -1,6 +1,7 @@
 //! A request, as the caller means it: plain data, bounded and checked before it gets here.
 
 use crate::index::dense::DensePath;
+use crate::rules::Ruling;
 use crate::tool::{Kind, SideEffect, Tool};
 
 /// Characters of a query that are read; the rest is left out.
@@ -24,6 +25,8 @@ pub struct Request {
     pub filters: Filters,
     /// Which way the nearest vectors are found.
     pub dense: DensePath,
+    /// What the business rules say in this moment.
+    pub ruling: Ruling,
     /// Whether hits say how they got their score.
     pub detail: Detail,
 }
@@ -37,6 +40,7 @@ impl Request {
             threshold: None,
             filters: Filters::default(),
             dense: DensePath::Auto,
+            ruling: Ruling::default(),
             detail: Detail::Scores,
         }
     }

@@ -1,5 +1,5 @@
-//! What the handlers share: the index being served and the policy over it; who may ask; and the
-//! bounds. Index, policy and authentication are published independently, each while the others may
+//! What the handlers share: the index being served with the policy and the business rules over it;
+//! who may ask; and the bounds. Index, policy, rules and authentication are published independently, each while the others may
 //! be published too.
 
 use std::fmt;
@@ -16,6 +16,7 @@ use super::mcp;
 use crate::access::{Permitted, Policy, Principal, Rights};
 use crate::embed::Embedder;
 use crate::index::Index;
+use crate::rules::{Compiled, Rules};
 use crate::search::{Config, View};
 
 /// Principals whose view is remembered.
@@ -95,7 +96,7 @@ impl App {
     pub fn new(parts: Parts) -> Result<Self, ModelMismatch> {
         same_model(parts.embedder.as_deref(), &parts.index)?;
         Ok(Self(Arc::new(Shared {
-            served: ArcSwap::from_pointee(Served::new(parts.index, parts.policy)),
+            served: ArcSwap::from_pointee(Served::new(parts.index, parts.policy, Arc::default())),
             publishing: Mutex::new(()),
             embedder: parts.embedder,
             config: parts.config,
@@ -114,14 +115,23 @@ impl App {
     /// [`ModelMismatch`] where the embedder is not the index's; the old index stays.
     pub fn publish_index(&self, index: Arc<Index>) -> Result<(), ModelMismatch> {
         same_model(self.embedder(), &index)?;
-        self.republish(|served| Served::new(index, Arc::clone(&served.policy)));
+        self.republish(|served| Served::new(index, Arc::clone(&served.policy), served.rules()));
         Ok(())
     }
 
     /// Follows another policy from the next request on. It takes a pass over the catalogue, so call
     /// it where a thread may be kept busy.
     pub fn publish_policy(&self, policy: Arc<Policy>) {
-        self.republish(|served| Served::new(Arc::clone(&served.index), policy));
+        self.republish(|served| Served::new(Arc::clone(&served.index), policy, served.rules()));
+    }
+
+    /// Follows other business rules from the next request on; a new server has none. It takes a pass
+    /// over the catalogue, so call it where a thread may be kept busy.
+    pub fn publish_rules(&self, rules: Arc<Rules>) {
+        self.republish(|served| {
+            let (index, policy) = (Arc::clone(&served.index), Arc::clone(&served.policy));
+            Served::new(index, policy, rules)
+        });
     }
 
     /// Knows other callers from the next request on.
@@ -201,12 +211,14 @@ fn same_model(embedder: Option<&dyn Embedder>, index: &Index) -> Result<(), Mode
     }
 }
 
-/// An index with the policy over it, and what is remembered of the two. What is remembered goes
+/// An index with the policy and the rules over it, and what is remembered of them. What is remembered goes
 /// when either changes, so nothing remembered can outlive a right.
 pub(super) struct Served {
     pub(super) index: Arc<Index>,
     policy: Arc<Policy>,
     rights: Rights,
+    /// What suits which moment; no say in who sees what.
+    pub(super) rules: Compiled,
     by_principal: Cache<Principal, Arc<Seen>>,
     by_fingerprint: Cache<[u8; 32], Arc<Seen>>,
 }
@@ -218,9 +230,10 @@ pub(super) struct Seen {
 }
 
 impl Served {
-    fn new(index: Arc<Index>, policy: Arc<Policy>) -> Self {
+    fn new(index: Arc<Index>, policy: Arc<Policy>, rules: Arc<Rules>) -> Self {
         Self {
             rights: policy.over(index.catalog.tools()),
+            rules: Compiled::new(rules, index.catalog.tools()),
             index,
             policy,
             by_principal: Cache::new(REMEMBERED_PRINCIPALS),
@@ -231,6 +244,10 @@ impl Served {
     /// What each principal may see of the index.
     pub(super) fn rights(&self) -> &Rights {
         &self.rights
+    }
+
+    fn rules(&self) -> Arc<Rules> {
+        Arc::clone(self.rules.rules())
     }
 
     /// What `principal` sees. The first time it costs a pass over the catalogue, so call it where a

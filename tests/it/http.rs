@@ -3,10 +3,11 @@
 mod auth;
 mod bad_requests;
 mod discover;
-mod fixture;
+pub(super) mod fixture;
 mod listener;
 mod load;
 mod mcp;
 mod openapi;
+mod rules;
 mod tools;
 mod wire;

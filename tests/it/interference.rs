@@ -9,6 +9,7 @@ use toolscout::access::{Effect, Policy, Principal, Rule};
 use toolscout::catalog::{Catalog, definition::definition, read};
 use toolscout::embed::hashed::Hashed;
 use toolscout::index::{Index, build::build, dense::DensePath};
+use toolscout::rules::Ruling;
 use toolscout::search::{Answer, Config, Detail, Filters, Hints, Query, Request, View, search};
 use toolscout::tool::Tool;
 
@@ -111,6 +112,7 @@ fn requests() -> impl Strategy<Value = Request> {
                 Filters::default()
             },
             dense: DensePath::Auto,
+            ruling: Ruling::default(),
             detail: Detail::Explained,
         })
 }

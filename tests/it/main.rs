@@ -11,6 +11,7 @@ mod embed;
 mod eval;
 mod http;
 mod interference;
+mod interference_rules;
 mod search;
 mod session;
 mod tidy;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Modules and their layer: a module may name modules of lower layers, and those of its own layer
 /// only where [`SIBLINGS`] says so.
-const LAYERS: [(&str, u8); 15] = [
+const LAYERS: [(&str, u8); 16] = [
     ("tool", 0),
     ("score", 0),
     ("access", 1),
@@ -13,6 +13,7 @@ const LAYERS: [(&str, u8); 15] = [
     ("embed", 1),
     ("index", 2),
     ("registry", 2),
+    ("rules", 2),
     ("refresh", 3),
     ("search", 3),
     ("session", 3),

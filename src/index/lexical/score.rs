@@ -89,7 +89,13 @@ impl Matches {
 
     /// The `k` tools with the greatest sums, best first.
     pub fn top(&self, k: usize) -> Vec<Scored> {
-        let scored = self.iter().map(|(tool, raw)| Scored {
+        self.top_of(k, |_| true)
+    }
+
+    /// The `k` tools with the greatest sums of those that `counts` holds for, best first.
+    pub fn top_of(&self, k: usize, counts: impl Fn(ToolId) -> bool) -> Vec<Scored> {
+        let counted = self.iter().filter(|(tool, _)| counts(*tool));
+        let scored = counted.map(|(tool, raw)| Scored {
             tool,
             score: Score::new(raw),
         });

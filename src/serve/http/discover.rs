@@ -9,13 +9,16 @@ use axum::response::Response;
 use axum::routing::post;
 
 use crate::access::Principal;
-use crate::search::search;
+use crate::index::Index;
+use crate::search::shadow::shadow;
+use crate::search::{Answer, Config, Detail, View, search};
 use crate::serve::auth::Caller;
 use crate::serve::error::Error;
 use crate::serve::extract::Json;
 use crate::serve::state::App;
 use crate::serve::wire::{
-    Asked, DiscoverRequest, DiscoverResponse, ErrorResponse, discover_response_tagged, to_json,
+    Asked, DiscoverRequest, DiscoverResponse, ErrorResponse, ShadowResponse,
+    discover_response_tagged, shadow_response, to_json,
 };
 
 static SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
@@ -68,7 +71,7 @@ pub(in crate::serve) async fn discover(
     let worker = app.clone();
     let found = app
         .gate()
-        .run(move || find(&worker, &principal, &asked, came))
+        .run(move || find(&worker, &principal, asked, came))
         .await??;
     Ok(respond(found))
 }
@@ -77,17 +80,19 @@ pub(in crate::serve) async fn discover(
 pub(in crate::serve) fn find(
     app: &App,
     principal: &Principal,
-    asked: &Asked,
+    mut asked: Asked,
     came: Instant,
 ) -> Result<Found, Error> {
     let waited = came.elapsed();
     let served = app.served();
     let index = &served.index;
     let seen = served.seen_by(principal);
+    asked.request.ruling = served.rules.ruling(principal, &asked.context);
     let config = asked.preset.as_ref().unwrap_or_else(|| app.config());
     let answer = search(index, app.embedder(), &seen.view, &asked.request, config)?;
     let searched = came.elapsed() - waited;
-    let response = discover_response_tagged(index, &seen.etag, &answer, asked.detail);
+    let mut response = discover_response_tagged(index, &seen.etag, &answer, asked.detail);
+    response.shadow = in_shadow((app, index), &seen.view, &asked, config, &answer)?;
     let json = to_json(&response).map_err(|error| Error::internal(&error))?;
     Ok(Found {
         json,
@@ -95,6 +100,43 @@ pub(in crate::serve) fn find(
         searched,
         rendered: came.elapsed() - waited - searched,
     })
+}
+
+/// What rules in shadow would change: told where explanations are asked for, and logged else as far
+/// as it can be known without another search.
+fn in_shadow(
+    (app, index): (&App, &Index),
+    view: &View,
+    asked: &Asked,
+    config: &Config,
+    answer: &Answer,
+) -> Result<Option<ShadowResponse>, Error> {
+    let ruling = &asked.request.ruling;
+    if asked.request.detail == Detail::Explained {
+        let shadow = shadow(
+            (index, app.embedder()),
+            view,
+            &asked.request,
+            config,
+            answer,
+        )?;
+        return Ok(shadow.map(|shadow| shadow_response(index, &shadow)));
+    }
+    if let Some(would) = ruling.with_shadow() {
+        let rules: Vec<&str> = ruling.in_shadow().map(|rule| &*rule.name).collect();
+        let tools = || answer.hits.iter().map(|hit| hit.tool);
+        let gone = tools().filter(|tool| !would.keeps(*tool)).count();
+        let moved = tools().filter(|tool| would.pull(*tool) != ruling.pull(*tool));
+        let (rules, moved) = (rules.join(", "), moved.count());
+        tracing::info!(
+            rules,
+            gone,
+            moved,
+            hits = answer.hits.len(),
+            "rules in shadow"
+        );
+    }
+    Ok(None)
 }
 
 fn respond(found: Found) -> Response {

@@ -45,7 +45,7 @@ async fn discover(
     let asked = DiscoverRequest::from(read::<Discover>(arguments)?).check()?;
     let came = Instant::now();
     let worker = app.clone();
-    let work = move || find(&worker, &principal, &asked, came);
+    let work = move || find(&worker, &principal, asked, came);
     Ok(app.gate().run(work).await??.json)
 }
 

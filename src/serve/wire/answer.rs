@@ -7,7 +7,8 @@ use super::Detail;
 use super::discover::rounded;
 use super::render::{Definition, render};
 use crate::index::Index;
-use crate::search::{Answer, Explanation, Hit, NoMatch, View};
+use crate::search::shadow::Shadow;
+use crate::search::{Answer, Explanation, Hit, NoMatch, RuleNote, View};
 use crate::tool::ToolId;
 
 /// What was found.
@@ -30,6 +31,9 @@ pub struct DiscoverResponse {
     /// Arms that had something to say; their weights add up to one.
     #[schema(value_type = Vec<String>, example = json!(["semantic", "keyword", "namespace"]))]
     pub arms: Vec<&'static str>,
+    /// What rules in shadow would change; absent unless `explain` asks and one speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<ShadowResponse>,
 }
 
 /// A tool that fits.
@@ -71,6 +75,9 @@ pub struct ExplanationResponse {
     pub terms: Vec<TermResponse>,
     /// The part of the request that the tool fits best; null where it was not cut into parts.
     pub part: Option<String>,
+    /// Business rules that speak of the tool; absent where none does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleNoteResponse>,
     /// The fused score.
     pub total: f64,
 }
@@ -91,6 +98,33 @@ pub struct ArmResponse {
     pub contribution: f64,
 }
 
+/// A business rule that speaks of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct RuleNoteResponse {
+    /// Its name.
+    pub name: String,
+    /// `boost`, `suppress`, `require`, `pin`, `never_defer`, or `leave_out` of a rule in shadow that
+    /// would remove the tool.
+    #[schema(value_type = String, example = "boost")]
+    pub effect: &'static str,
+    /// How strongly it boosts or suppresses; absent with other effects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<f64>,
+    /// It does not count yet, and only says what it would do.
+    pub shadow: bool,
+}
+
+/// What rules in shadow would change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ShadowResponse {
+    /// The rules in shadow that speak in this moment.
+    pub rules: Vec<String>,
+    /// Keys of the hits there would be, best first.
+    pub hits: Vec<String>,
+    /// Keys of the hits that would be gone.
+    pub gone: Vec<String>,
+}
+
 /// A word of the request found in a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct TermResponse {
@@ -106,7 +140,7 @@ pub struct TermResponse {
 /// Nothing fits, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct NoMatchResponse {
-    /// `empty_query`, `nothing_permitted` or `below_threshold`.
+    /// `empty_query`, `nothing_permitted`, `ruled_out` or `below_threshold`.
     #[schema(value_type = String, example = "below_threshold")]
     pub reason: &'static str,
     /// What the caller can do about it.
@@ -147,6 +181,16 @@ pub fn discover_response_tagged(
         truncated: answer.truncated,
         unserved: answer.unserved.clone(),
         arms: answer.arms.iter().map(|arm| arm.as_str()).collect(),
+        shadow: None,
+    }
+}
+
+/// What rules in shadow would change.
+pub fn shadow_response(index: &Index, shadow: &Shadow) -> ShadowResponse {
+    ShadowResponse {
+        rules: shadow.rules.iter().map(ToString::to_string).collect(),
+        hits: keys(index, &shadow.hits),
+        gone: keys(index, &shadow.gone),
     }
 }
 
@@ -182,7 +226,17 @@ fn explanation(explanation: &Explanation) -> ExplanationResponse {
         exact_name: explanation.exact_name,
         terms: terms.collect(),
         part: explanation.part.clone(),
+        rules: explanation.rules.iter().map(rule).collect(),
         total: rounded(explanation.total),
+    }
+}
+
+fn rule(note: &RuleNote) -> RuleNoteResponse {
+    RuleNoteResponse {
+        name: note.name.to_string(),
+        effect: note.effect,
+        strength: note.strength.map(rounded),
+        shadow: note.shadow,
     }
 }
 

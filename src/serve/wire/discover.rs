@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{DenseWord, Detail, Invalid, KindWord, SideEffectWord};
+use super::{ContextRequest, DenseWord, Detail, Invalid, KindWord, SideEffectWord};
+use crate::rules::{Context, Ruling};
 use crate::search::request::{MAX_LIMIT, MAX_NEEDS, MAX_QUERY};
 use crate::search::{self, Config, Filters, Hints, Query, Request};
 
@@ -32,6 +33,9 @@ pub struct DiscoverRequest {
     /// Which tools count at all.
     #[serde(default)]
     pub filters: FiltersRequest,
+    /// The moment, for business rules: phase, language, what happened last.
+    #[serde(default)]
+    pub context: ContextRequest,
     /// Confidence, 0 to 1, under which the answer is "nothing fits"; 0 never says so.
     #[schema(minimum = 0, maximum = 1)]
     pub threshold: Option<f32>,
@@ -77,8 +81,10 @@ pub struct FiltersRequest {
 /// A request that passed its checks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
-    /// What to search for.
+    /// What to search for; what the rules say of it is for whoever has them to fill in.
     pub request: Request,
+    /// The moment.
+    pub context: Context,
     /// How to render the answer.
     pub detail: Detail,
     /// Weights and constants, where they are not the server's own.
@@ -108,6 +114,7 @@ impl DiscoverRequest {
             threshold: self.threshold,
             filters: self.filters.check()?,
             dense: self.dense.unwrap_or_default().into(),
+            ruling: Ruling::default(),
             detail: if self.explain == Some(true) {
                 search::Detail::Explained
             } else {
@@ -116,6 +123,7 @@ impl DiscoverRequest {
         };
         Ok(Asked {
             request,
+            context: self.context.check()?,
             detail: self.detail.unwrap_or_default(),
             preset: self.preset.as_deref().map(preset).transpose()?,
         })

@@ -7,6 +7,7 @@
 //! moment (time taken, request identity) is in a body.
 
 mod answer;
+mod context;
 pub mod discover;
 mod failure;
 mod health;
@@ -19,9 +20,11 @@ mod words;
 use serde::Serialize;
 
 pub use answer::{
-    ArmResponse, DiscoverResponse, ExplanationResponse, HitResponse, NoMatchResponse, TermResponse,
-    discover_response, discover_response_tagged,
+    ArmResponse, DiscoverResponse, ExplanationResponse, HitResponse, NoMatchResponse,
+    RuleNoteResponse, ShadowResponse, TermResponse, discover_response, discover_response_tagged,
+    shadow_response,
 };
+pub use context::ContextRequest;
 pub use discover::{Asked, DiscoverRequest, FiltersRequest, HintsRequest};
 pub use failure::{ErrorResponse, FailureResponse};
 pub use health::HealthResponse;

@@ -126,9 +126,9 @@ pub(super) fn open_service() -> Router {
 
 /// An answer, read to its end.
 #[derive(Debug, PartialEq)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
     pub(super) text: String,
 }
 
@@ -154,7 +154,7 @@ impl Answer {
     }
 }
 
-pub(super) async fn send(service: &Router, request: Request<Body>) -> Answer {
+pub(crate) async fn send(service: &Router, request: Request<Body>) -> Answer {
     let response = service.clone().oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.unwrap().to_bytes();
@@ -174,7 +174,11 @@ pub(super) fn get(path: &str, key: &str) -> Request<Body> {
 }
 
 pub(super) fn discover(body: impl Into<Body>, key: &str) -> Request<Body> {
-    Request::post("/v1/discover")
+    post("/v1/discover", body, key)
+}
+
+pub(crate) fn post(path: &str, body: impl Into<Body>, key: &str) -> Request<Body> {
+    Request::post(path)
         .header("authorization", format!("Bearer {key}"))
         .header("content-type", "application/json")
         .header("x-request-id", "test-1")
@@ -183,7 +187,7 @@ pub(super) fn discover(body: impl Into<Body>, key: &str) -> Request<Body> {
 }
 
 /// Runs the test on one thread with a real clock.
-pub(super) fn block_on<F: Future>(future: F) -> F::Output {
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -56,6 +56,7 @@ fn answer() -> Answer {
             points: 7.123_456_7,
         }],
         part: Some("where is my parcel".into()),
+        rules: vec![],
         total: 0.731_058_6,
     };
     Answer {

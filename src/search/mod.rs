@@ -23,6 +23,7 @@ mod parse;
 pub mod parts;
 mod rank;
 pub mod request;
+pub mod route;
 mod rule;
 mod semantic;
 pub mod shadow;

@@ -9,7 +9,7 @@ use utoipa::openapi::{OpenApi as Document, RefOr, Required};
 use utoipa::{Modify, OpenApi};
 
 use super::auth::header::{NARROW, PRINCIPAL};
-use super::http::{discover, health, namespaces, policy, tools};
+use super::http::{authorize, discover, health, namespaces, policy, route, tools};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -19,6 +19,8 @@ use super::http::{discover, health, namespaces, policy, tools};
     ),
     paths(
         discover::discover,
+        route::route,
+        authorize::authorize,
         tools::list,
         tools::one,
         namespaces::list,

@@ -4,6 +4,7 @@ mod auth;
 mod bad_requests;
 mod discover;
 pub(super) mod fixture;
+mod harness;
 mod listener;
 mod load;
 mod mcp;

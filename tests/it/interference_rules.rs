@@ -166,9 +166,18 @@ fn requests() -> impl Strategy<Value = Vec<(&'static str, String)>> {
             let select = serde_json::json!({
                 "query": format!("select:{key},parcel"), "context": context, "explain": explain,
             });
+            let route = serde_json::json!({
+                "query": text, "limit": limit, "threshold": 0.0, "context": context,
+                "always": [key, "t01", "parcel"], "phase_limit": limit,
+                "token_budget": 60 * limit,
+            });
+            let effect = if explain { "write" } else { "read" };
+            let authorize = serde_json::json!({"tool": key, "side_effect": effect});
             vec![
                 ("/v1/discover", discover.to_string()),
                 ("/v1/discover", select.to_string()),
+                ("/v1/route", route.to_string()),
+                ("/v1/authorize", authorize.to_string()),
             ]
         },
     )

@@ -1,10 +1,12 @@
 //! The REST resources, a file each: its routes and its handlers.
 
+pub(super) mod authorize;
 mod conditional;
 pub(super) mod discover;
 pub(super) mod health;
 pub(super) mod namespaces;
 pub(super) mod policy;
+pub(super) mod route;
 pub(super) mod tools;
 
 use axum::Router;
@@ -16,10 +18,12 @@ use super::state::App;
 /// All of them.
 pub(super) fn router() -> Router<App> {
     Router::new()
+        .merge(authorize::router())
         .merge(discover::router())
         .merge(tools::router())
         .merge(namespaces::router())
         .merge(policy::router())
+        .merge(route::router())
         .merge(health::router())
 }
 

@@ -240,7 +240,7 @@ fn rule(note: &RuleNote) -> RuleNoteResponse {
     }
 }
 
-fn no_match(index: &Index, why: &NoMatch) -> NoMatchResponse {
+pub(super) fn no_match(index: &Index, why: &NoMatch) -> NoMatchResponse {
     NoMatchResponse {
         reason: why.reason.as_str(),
         advice: why.advice,

@@ -7,6 +7,7 @@
 //! moment (time taken, request identity) is in a body.
 
 mod answer;
+mod authorize;
 mod context;
 pub mod discover;
 mod failure;
@@ -14,6 +15,7 @@ mod health;
 mod namespaces;
 mod principal;
 mod render;
+mod route;
 mod tools;
 mod words;
 
@@ -24,6 +26,7 @@ pub use answer::{
     RuleNoteResponse, ShadowResponse, TermResponse, discover_response, discover_response_tagged,
     shadow_response,
 };
+pub use authorize::{AuthorizeRequest, AuthorizeResponse, Verdict};
 pub use context::ContextRequest;
 pub use discover::{Asked, DiscoverRequest, FiltersRequest, HintsRequest};
 pub use failure::{ErrorResponse, FailureResponse};
@@ -34,6 +37,7 @@ pub use principal::{
     WantResponse, WhyRequest, WhyResponse, why_response,
 };
 pub use render::{CompactDefinition, Definition, render};
+pub use route::{ActiveResponse, RouteAsked, RouteRequest, RouteResponse, route_response};
 pub use tools::{
     ListRequest, OneToolResponse, Page, ToolResponse, ToolsResponse, one_tool_response,
     tools_response,

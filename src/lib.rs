@@ -25,7 +25,7 @@
 //! | 2 | [`index`], [`registry`], [`rules`] | words and vectors of a catalogue, on disk and in memory; which changes are accepted; what suits the moment |
 //! | 3 | [`search`], [`refresh`] | a request to an answer; a changing registry to the index that is served |
 //! | 3 | [`session`] | what the model of one request sees, and what it has found |
-//! | 4 | [`eval`], [`serve`], [`store`] | how good the answers are; REST; where registries are kept |
+//! | 4 | [`eval`], [`serve`], [`source`], [`store`] | how good the answers are; REST and MCP; servers of tools; where registries are kept |
 //! | 5 | [`cli`] | what is typed |
 //!
 //! # Invariants
@@ -64,6 +64,7 @@ pub mod session;
 
 pub mod eval;
 pub mod serve;
+pub mod source;
 pub mod store;
 
 pub mod cli;

@@ -1,9 +1,10 @@
 //! The catalogue: all tools and namespaces at one revision, immutable once built; and the way from
 //! files to it.
 //!
-//! [`read`] turns files into tools and problems, [`text`] decides what of a tool is searchable,
-//! [`doctor`] says what would make a catalogue easier to search, and [`tokens`] what its definitions
-//! cost in a prompt. Nothing here knows vectors.
+//! [`import`] turns the shapes of others into records, [`read`] files and records into tools and
+//! problems, [`text`] decides what of a tool is searchable, [`doctor`] says what would make a
+//! catalogue easier to search, and [`tokens`] what its definitions cost in a prompt. Nothing here
+//! knows vectors.
 
 pub mod call_name;
 pub mod definition;
@@ -11,6 +12,7 @@ pub mod doctor;
 pub mod document;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod import;
 pub mod read;
 pub mod schema;
 pub mod sentence;

@@ -134,6 +134,19 @@ pub fn read(path: &Path) -> Result<Reading, Error> {
     Ok(reader.finish())
 }
 
+/// Reads records that are in memory; `place` is what problems say they are from, and a record's line
+/// is its position, from 1.
+pub fn records(place: &Path, records: impl IntoIterator<Item = Value>) -> Reading {
+    let mut reader = Reader::default();
+    for (at, value) in records.into_iter().enumerate() {
+        let number = at + 1;
+        if let Err(reason) = reader.record(place, number, value, Line::Tool) {
+            reader.reject(place, number, reason);
+        }
+    }
+    reader.finish()
+}
+
 fn tool_files(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let io = |source| Error::Io {
         path: path.to_owned(),
@@ -214,16 +227,20 @@ impl Reader {
             }
             number += 1;
             if let Err(reason) = self.line(path, number, (&line, bytes), kind) {
-                self.reading.problems.push(Problem {
-                    severity: Severity::Error,
-                    file: path.to_owned(),
-                    line: number,
-                    tool: reason.tool,
-                    field: reason.field,
-                    reason: reason.reason,
-                });
+                self.reject(path, number, reason);
             }
         }
+    }
+
+    fn reject(&mut self, path: &Path, number: usize, reason: record::Rejection) {
+        self.reading.problems.push(Problem {
+            severity: Severity::Error,
+            file: path.to_owned(),
+            line: number,
+            tool: reason.tool,
+            field: reason.field,
+            reason: reason.reason,
+        });
     }
 
     fn line(
@@ -248,6 +265,16 @@ impl Reader {
         }
         let value: Value = serde_json::from_str(text)
             .map_err(|error| record::Rejection::line(format!("not valid JSON: {error}")))?;
+        self.record(path, number, value, kind)
+    }
+
+    fn record(
+        &mut self,
+        path: &Path,
+        number: usize,
+        value: Value,
+        kind: Line,
+    ) -> Result<(), record::Rejection> {
         let Value::Object(map) = value else {
             let reason = "expected one JSON object a line (convert arrays of tools first)";
             return Err(record::Rejection::line(reason.to_owned()));

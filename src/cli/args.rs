@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as Group, Parser, Subcommand};
 
-use super::{demo, doctor, eval, index, mcp, models, review, rules, search, serve};
+use super::{demo, doctor, eval, import, index, mcp, models, review, rules, search, serve};
 
 const ABOUT: &str = "Finds the few tools a request needs among hundreds or thousands";
 const LONG_ABOUT: &str = "\
@@ -68,6 +68,8 @@ pub struct Global {
 pub enum Command {
     /// Set everything up and answer a dozen requests over the demo catalogue
     Demo(demo::Args),
+    /// Make a catalogue from an MCP server, an OpenAPI document or a list of tools
+    Import(import::Args),
     /// Build an index from a catalogue
     Index(index::Args),
     /// Check a file of business rules

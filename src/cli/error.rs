@@ -36,6 +36,22 @@ pub enum Error {
     /// The catalogue cannot be read.
     #[error(transparent)]
     Catalog(#[from] catalog::read::Error),
+    /// A document of tools in another shape cannot be read.
+    #[error("{path}: {source}")]
+    Import {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: catalog::import::Error,
+    },
+    /// A server of tools cannot be listed.
+    #[error("{name}: {error}")]
+    Source {
+        /// The server.
+        name: String,
+        /// Why.
+        error: crate::source::Error,
+    },
     /// The catalogue has not one good tool.
     #[error("{path} holds no tool that could be read: {problem}")]
     NoTools {
@@ -120,6 +136,8 @@ impl Error {
             | Self::Keys(_)
             | Self::Serve(serve::RunError::OpenToOthers { .. }) => 2,
             Self::Catalog(_)
+            | Self::Import { .. }
+            | Self::Source { .. }
             | Self::NoTools { .. }
             | Self::Embed(_)
             | Self::Index(_)

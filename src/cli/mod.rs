@@ -10,6 +10,7 @@ pub mod doctor;
 mod document;
 pub mod error;
 pub mod eval;
+pub mod import;
 pub mod index;
 mod logging;
 pub mod mcp;
@@ -95,6 +96,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     };
     match &args.command {
         Command::Demo(args) => demo::run(args, &context),
+        Command::Import(args) => import::run(args, &context),
         Command::Index(args) => index::run(args, &context),
         Command::Rules(args) => rules::run(args, &context),
         Command::Search(args) => search::run(args, &context),

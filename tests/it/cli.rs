@@ -2,6 +2,7 @@
 
 mod command;
 mod faults;
+mod import;
 mod mcp;
 mod served;
 

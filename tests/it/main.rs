@@ -14,4 +14,5 @@ mod interference;
 mod interference_rules;
 mod search;
 mod session;
+mod source;
 mod tidy;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Modules and their layer: a module may name modules of lower layers, and those of its own layer
 /// only where [`SIBLINGS`] says so.
-const LAYERS: [(&str, u8); 16] = [
+const LAYERS: [(&str, u8); 17] = [
     ("tool", 0),
     ("score", 0),
     ("access", 1),
@@ -19,6 +19,7 @@ const LAYERS: [(&str, u8); 16] = [
     ("session", 3),
     ("eval", 4),
     ("serve", 4),
+    ("source", 4),
     ("store", 4),
     ("cli", 5),
     ("main", 6),
@@ -31,9 +32,9 @@ const BANNED: [(&str, &[&str]); 8] = [
     ("hnsw_rs", &["index/dense/graph.rs"]),
     ("bincode", &["index/snapshot"]),
     ("fastembed", &["embed/"]),
-    ("rmcp", &["serve/mcp/"]),
+    ("rmcp", &["serve/mcp/", "source/"]),
     ("rusqlite", &["store/"]),
-    ("tokio", &["serve/", "cli/", "main.rs"]),
+    ("tokio", &["serve/", "cli/", "main.rs", "source/"]),
     ("axum", &["serve/"]),
     ("serde", &["catalog/", "embed/", "eval/", "serve/", "cli/"]),
 ];

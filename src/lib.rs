@@ -35,7 +35,8 @@
 //! 1. No search runs without a [`Permitted`](access::Permitted) set, and only a
 //!    [`Policy`](access::Policy) makes one: the compile-fail example of [`access`].
 //! 2. The answer on a catalogue equals, byte for byte, the answer on the catalogue without the
-//!    forbidden tools: `non_interference_of_answers`. Every statistic is taken over permitted tools,
+//!    forbidden tools: `non_interference_of_answers`, and over HTTP `non_interference_of_every_request`.
+//!    Every statistic is taken over permitted tools,
 //!    and a forbidden tool answers like an unknown one: `unknown_and_forbidden_answer_alike`.
 //! 3. Same snapshot, same request, same answer, ties included: `answers_are_deterministic`. On the
 //!    exact path always, on the graph path within one built graph.

@@ -79,7 +79,7 @@ fn told(why: &Why, place: &dyn Fn(usize) -> String) -> Vec<(&'static str, String
                 lines.push(("scopes", format!("the tool requires {}", scopes.join(", "))));
             }
             Obstacle::NotAllowed(offers) => {
-                let none = "by no rule that speaks of this caller".to_owned();
+                let none = "no rule that speaks of this caller allows it".to_owned();
                 lines.push(("not allowed", none));
                 let offers = offers.iter().take(OFFERS);
                 lines.extend(offers.map(|offer| ("would allow", offered(offer, place))));

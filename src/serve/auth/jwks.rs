@@ -34,7 +34,7 @@ pub(super) struct Issuer {
     refresh: Duration,
     held: Mutex<Held>,
     /// Held by the one that fetches.
-    fetching: tokio::sync::Mutex<()>,
+    fetching: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
@@ -72,31 +72,36 @@ impl Issuer {
             source,
             refresh,
             held: Mutex::new(held),
-            fetching: tokio::sync::Mutex::new(()),
+            fetching: Arc::default(),
         })
     }
 
     /// The key of this name; of a token that names none, the only key there is.
-    pub(super) async fn key(&self, name: Option<&str>) -> Option<Jwk> {
+    pub(super) async fn key(self: &Arc<Self>, name: Option<&str>) -> Option<Jwk> {
         let (known, is_due) = self.look(name);
         if !is_due {
             return known;
         }
+        let turn = Arc::clone(&self.fetching);
         // Whoever has a key need not wait for others to fetch it again.
         let turn = match &known {
-            Some(_) => self.fetching.try_lock().ok(),
-            None => Some(self.fetching.lock().await),
+            Some(_) => turn.try_lock_owned().ok(),
+            None => Some(turn.lock_owned().await),
         };
         // Others may have fetched meanwhile.
-        if turn.is_some() && self.look(name).1 {
-            let source = self.source.clone();
-            let fetched = tokio::task::spawn_blocking(move || source.fetch()).await;
-            self.take_up(
-                fetched.unwrap_or_else(|error| Err(error.to_string())),
-                known.is_none(),
-            );
+        if let Some(turn) = turn
+            && self.look(name).1
+        {
+            let issuer = Arc::clone(self);
+            let was_missing = known.is_none();
+            let fetch = move || {
+                issuer.take_up(issuer.source.fetch(), was_missing);
+                // Held to here even if nobody waits any more, so that one fetches at a time.
+                drop(turn);
+            };
+            // A fetch that panicked has taken nothing up.
+            let _ = tokio::task::spawn_blocking(fetch).await;
         }
-        drop(turn);
         self.look(name).0
     }
 

@@ -18,6 +18,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jsonwebtoken::jwk::{Jwk, KeyAlgorithm, PublicKeyUse};
@@ -105,7 +106,7 @@ fn usual_refresh() -> u64 {
 
 /// Believes the tokens of one issuer.
 pub(super) struct Tokens {
-    issuer: Issuer,
+    issuer: Arc<Issuer>,
     algorithms: Vec<Algorithm>,
     validation: Validation,
     tenant: Option<String>,
@@ -150,7 +151,7 @@ impl Tokens {
         validation.leeway = section.leeway;
         let refresh = Duration::from_secs(section.refresh);
         Ok(Self {
-            issuer: Issuer::new(&section.jwks, folder, refresh)?,
+            issuer: Arc::new(Issuer::new(&section.jwks, folder, refresh)?),
             algorithms,
             validation,
             tenant: section.tenant,

@@ -12,7 +12,7 @@
 //! admin = true                  # may ask what is for administrators
 //! ```
 //!
-//! A `[jwt]` section says whose tokens are believed beside them; see [`jwt`](super::jwt).
+//! A `[jwt]` section says whose tokens are believed beside them; see `auth::jwt`.
 //!
 //! A key is a long random string, so a plain hash keeps it as well as a slow one would, and anybody
 //! can make one with the tools of any system.

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args as Group, Parser, Subcommand};
 
-use super::{demo, doctor, eval, import, index, mcp, models, review, rules, search, serve};
+use super::{
+    demo, doctor, eval, import, index, maintain, mcp, models, registry, review, rules, search,
+    serve,
+};
 
 const ABOUT: &str = "Finds the few tools a request needs among hundreds or thousands";
 const LONG_ABOUT: &str = "\
@@ -82,6 +85,14 @@ pub enum Command {
     Policy(review::Args),
     /// Answer over the Model Context Protocol, on standard input and output
     Mcp(mcp::Args),
+    /// Put tools into a registry, take them out, and say what was changed
+    Registry(registry::Args),
+    /// Copy a registry to a file, also while it is served
+    Backup(maintain::BackupArgs),
+    /// Make a registry from a backup
+    Restore(maintain::RestoreArgs),
+    /// Check that a registry is whole
+    Verify(maintain::VerifyArgs),
     /// List, fetch or check embedding models
     Models(models::Args),
     /// Say what would make a catalogue easier to search

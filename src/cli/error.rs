@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::output::one_line;
-use crate::{access, catalog, embed, eval, index, search, serve};
+use crate::{access, catalog, embed, eval, index, refresh, registry, search, serve};
 
 /// Why a command ended without doing what it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -87,6 +87,20 @@ pub enum Error {
     /// The client on standard input and output spoke something else.
     #[error(transparent)]
     Mcp(#[from] serve::mcp::StdioError),
+    /// The registry cannot be used.
+    #[error(transparent)]
+    Registry(#[from] registry::Error),
+    /// The registry cannot be followed.
+    #[error(transparent)]
+    Refresh(#[from] refresh::Error),
+    /// A change of the registry was turned down.
+    #[error("{what}: {refusal}")]
+    Refused {
+        /// Which tool or namespace.
+        what: String,
+        /// Why.
+        refusal: registry::Refusal,
+    },
     /// The index was made with another model than the one that is open.
     #[error(
         "the index in {path} was made with model '{index}', and '{open}' is open: leave --model out, or run 'toolscout index' again with it"
@@ -145,6 +159,9 @@ impl Error {
             | Self::Eval(_)
             | Self::Serve(_)
             | Self::Mcp(_)
+            | Self::Registry(_)
+            | Self::Refresh(_)
+            | Self::Refused { .. }
             | Self::ModelMismatch { .. }
             | Self::UnknownTool { .. }
             | Self::Output(_)

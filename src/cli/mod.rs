@@ -12,7 +12,9 @@ pub mod error;
 pub mod eval;
 pub mod import;
 pub mod index;
+mod intake;
 mod logging;
+pub mod maintain;
 pub mod mcp;
 pub mod models;
 pub mod output;
@@ -21,6 +23,8 @@ pub mod principal;
 mod problems;
 mod progress;
 mod reasons;
+pub mod registered;
+pub mod registry;
 pub mod review;
 pub mod rules;
 pub mod search;
@@ -103,6 +107,10 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         Command::Serve(args) => serve::run(args, &context),
         Command::Policy(args) => review::run(args, &context),
         Command::Mcp(args) => mcp::run(args, &context),
+        Command::Registry(args) => registry::run(args, &context),
+        Command::Backup(args) => maintain::backup(args, &context),
+        Command::Restore(args) => maintain::restore(args, &context),
+        Command::Verify(args) => maintain::verify(args, &context),
         Command::Models(args) => models::run(args, &context),
         Command::Doctor(args) => doctor::run(args, &context),
         Command::Eval(args) => eval::run(args, &context),

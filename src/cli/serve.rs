@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use super::error::Error;
 use super::logging;
 use super::principal::{USUAL_TENANT, open_policy, policy_path};
+use super::registered::RegistryArgs;
 use super::source::SourceArgs;
 use super::watch::{Watch, Watched};
 use super::{Context, Outcome, policy, rules};
@@ -28,6 +29,10 @@ Examples:
   # Others may ask too: each API key stands for a tenant and roles, which the policy names.
   toolscout serve --index my-index --bind 0.0.0.0:8080 --keys keys.toml --policy policy.toml
 
+  # Tools that change while they are served: by REST, from a folder, or by other programs.
+  toolscout serve --registry tools.db --open --writable
+  toolscout serve --registry tools.db --watch tools/ --keys keys.toml --policy policy.toml
+
 Ctrl-c or SIGTERM lets the requests under way end; a second one does not wait for them.
 Keys and policy are read again when they change; a file that cannot be used is told in the log, and
 the old one stays.
@@ -40,6 +45,9 @@ pub struct Args {
     /// What is searched.
     #[command(flatten)]
     pub source: SourceArgs,
+    /// The registry, where tools are to change.
+    #[command(flatten)]
+    pub registry: RegistryArgs,
     /// Address and port; port 0 takes a free one
     #[arg(
         long,
@@ -102,7 +110,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
     }
     let rules = RulesFile::read(args.rules.as_deref())?;
     logging::start(args.log_format, "info")?;
-    let opened = args.source.open(context)?;
+    let registered = args.registry.open(&args.source.model, context)?;
+    let opened = match &registered {
+        Some(registered) => registered.opened(),
+        None => args.source.open(context)?,
+    };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let app = App::new(Parts {
         index: opened.index,
@@ -120,9 +132,21 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         .map_err(system("start threads"))?;
     let mut watched = files.map_or_else(Vec::new, |files| files.watched(&app));
     watched.extend(rules.map(|rules| rules.follow(&app)));
+    let served = registered
+        .map(|registered| registered.serve(&app))
+        .transpose()?;
+    watched.extend(
+        served
+            .as_ref()
+            .and_then(|served| args.registry.watched(served)),
+    );
     let watch = Watch::start(watched)?;
-    runtime.block_on(serve(args, app, context))?;
+    let ended = runtime.block_on(serve(args, app, context));
     drop(watch);
+    if let Some(served) = served {
+        served.following.stop();
+    }
+    ended?;
     Ok(Outcome::Done)
 }
 

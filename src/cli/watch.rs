@@ -17,7 +17,7 @@ const USUAL_PAUSE: Duration = Duration::from_secs(1);
 /// What is in a file at one moment; none where it cannot be read.
 type Content = Option<blake3::Hash>;
 
-/// A file to be looked at.
+/// A file to be looked at, or a folder of tools in JSON Lines.
 pub(super) struct Watched {
     what: &'static str,
     path: PathBuf,
@@ -78,8 +78,20 @@ impl Watched {
 
 fn content(path: &Path) -> Content {
     let mut hasher = blake3::Hasher::new();
-    let file = std::fs::File::open(path).ok()?;
-    hasher.update_reader(file).ok()?;
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).ok()?.flatten();
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        files.sort_unstable();
+        for file in files {
+            let is_jsonl = file.extension().is_some_and(|end| end == "jsonl");
+            if is_jsonl || file.file_name().is_some_and(|name| name == "tools") {
+                hasher.update(file.as_os_str().as_encoded_bytes());
+                hasher.update(content(&file)?.as_bytes());
+            }
+        }
+    } else {
+        hasher.update_reader(std::fs::File::open(path).ok()?).ok()?;
+    }
     Some(hasher.finalize())
 }
 

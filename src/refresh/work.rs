@@ -1,8 +1,8 @@
 //! The thread that follows a registry.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -24,8 +24,7 @@ pub struct Following {
     rebuild: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
     /// None once it ends.
-    wake: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<(SyncSender<()>, JoinHandle<()>)>>,
 }
 
 /// Keeps the index up to date, from `first` on, which is being served.
@@ -69,8 +68,7 @@ pub fn follow(
         state,
         rebuild,
         stop,
-        wake: Some(wake),
-        thread: Some(thread),
+        thread: Mutex::new(Some((wake, thread))),
     })
 }
 
@@ -87,7 +85,7 @@ impl Following {
 
     /// Says that the registry has changed.
     pub fn wake(&self) {
-        if let Some(wake) = &self.wake {
+        if let Some((wake, _)) = &*self.thread() {
             // Where one call waits already, it stands for this one too.
             let _ = wake.try_send(());
         }
@@ -100,15 +98,30 @@ impl Following {
     }
 }
 
-impl Drop for Following {
-    /// Waits until a build under way has broken off and the index is saved.
-    fn drop(&mut self) {
+impl Following {
+    /// Follows no more: waits until a build under way has broken off and the index is saved.
+    pub fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
-        drop(self.wake.take());
-        if let Some(thread) = self.thread.take() {
+        let running = self.thread().take();
+        let Some((wake, thread)) = running else {
+            return;
+        };
+        drop(wake);
+        // The thread itself holds what it publishes to, and may be the last to do so.
+        if thread.thread().id() != thread::current().id() {
             // A thread that panicked has said so already.
             let _ = thread.join();
         }
+    }
+
+    fn thread(&self) -> MutexGuard<'_, Option<(SyncSender<()>, JoinHandle<()>)>> {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

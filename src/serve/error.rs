@@ -14,6 +14,7 @@ use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 
 use super::wire::Invalid;
+use crate::registry::{self, Refusal};
 use crate::search;
 
 /// Why a request was not served.
@@ -60,6 +61,27 @@ pub enum Error {
     /// The key is no administrator's.
     #[error("this is for administrators: a key with 'admin = true' is required")]
     NotAdministrator,
+    /// Nothing can be changed here.
+    #[error(
+        "tools are not changed through this server: start it with --registry FILE, and where it is open with --writable"
+    )]
+    NotWritable,
+    /// The registry turned a change down.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The registry could not make a change, or could not be read.
+    #[error(
+        "{}",
+        match .0 {
+            registry::Error::Full { .. } => "the registry's disk is full: nothing was changed",
+            registry::Error::Busy => "too many changes are waiting: try again in a second",
+            _ => "the registry cannot be used now, and nothing was changed: the server's log names this request_id",
+        }
+    )]
+    Registry(registry::Error),
+    /// The revision that was asked for is not served yet.
+    #[error("this revision is not served yet: GET /v1/index says how far it is")]
+    NotYet,
     /// There is no such tool, or the caller may not see it. One answer for both.
     #[error("there is no tool with this key among those you may see")]
     UnknownTool,
@@ -129,6 +151,16 @@ impl Error {
             Self::NotLocal => ("not_local", StatusCode::FORBIDDEN),
             Self::MayNotAct => ("may_not_act", StatusCode::FORBIDDEN),
             Self::NotAdministrator => ("not_administrator", StatusCode::FORBIDDEN),
+            Self::NotWritable => ("not_writable", StatusCode::FORBIDDEN),
+            Self::Refused(refusal) => refused(refusal),
+            Self::Registry(registry::Error::Full { .. }) => {
+                ("registry_full", StatusCode::INSUFFICIENT_STORAGE)
+            }
+            Self::Registry(registry::Error::Busy) => {
+                ("overloaded", StatusCode::SERVICE_UNAVAILABLE)
+            }
+            Self::Registry(_) => ("registry_unavailable", StatusCode::SERVICE_UNAVAILABLE),
+            Self::NotYet => ("not_yet", StatusCode::SERVICE_UNAVAILABLE),
             Self::UnknownTool => ("unknown_tool", StatusCode::NOT_FOUND),
             Self::UnknownPath => ("unknown_path", StatusCode::NOT_FOUND),
             Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
@@ -137,6 +169,29 @@ impl Error {
             Self::Stopping => ("stopping", StatusCode::SERVICE_UNAVAILABLE),
             Self::Internal { .. } => ("internal", StatusCode::INTERNAL_SERVER_ERROR),
         }
+    }
+}
+
+/// The row of a change that was turned down.
+fn refused(refusal: &Refusal) -> (&'static str, StatusCode) {
+    match refusal {
+        Refusal::Stale { .. } => ("stale", StatusCode::PRECONDITION_FAILED),
+        Refusal::Unknown => ("unknown_tool", StatusCode::NOT_FOUND),
+        Refusal::Taken { .. } => ("key_taken", StatusCode::CONFLICT),
+        Refusal::Invalid(_) => ("invalid_request", StatusCode::UNPROCESSABLE_ENTITY),
+        Refusal::Quota { .. } => ("quota", StatusCode::CONFLICT),
+        Refusal::Shrinks { .. } => ("shrinks", StatusCode::CONFLICT),
+    }
+}
+
+/// The word for a refusal that stands in a list of results.
+pub(super) fn refusal_code(refusal: &Refusal) -> &'static str {
+    refused(refusal).0
+}
+
+impl From<registry::Error> for Error {
+    fn from(error: registry::Error) -> Self {
+        Self::Registry(error)
     }
 }
 
@@ -168,6 +223,7 @@ impl IntoResponse for Error {
         }
         let cause = match self {
             Self::Internal { cause } => Some(cause),
+            Self::Registry(error) => Some(error.to_string()),
             _ => None,
         };
         response.extensions_mut().insert(Failure {

@@ -13,6 +13,10 @@ pub struct Limits {
     pub body_time: Duration,
     /// Time for a request as a whole.
     pub request_time: Duration,
+    /// Time for a bulk change as a whole.
+    pub bulk_time: Duration,
+    /// Bytes of a bulk change.
+    pub bulk: u64,
     /// Time for requests under way to end once the server is told to stop.
     pub drain_time: Duration,
     /// Connections open at a time; more wait to be accepted.
@@ -37,6 +41,8 @@ impl Limits {
             head_time: Duration::from_secs(30),
             body_time: Duration::from_secs(10),
             request_time: Duration::from_secs(30),
+            bulk_time: Duration::from_secs(600),
+            bulk: 2 << 30,
             drain_time: Duration::from_secs(20),
             connections: 1024,
             searches: cores,

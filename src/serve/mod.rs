@@ -17,6 +17,7 @@ mod limits;
 pub mod mcp;
 mod observe;
 mod openapi;
+mod registry;
 mod run;
 mod state;
 pub mod wire;
@@ -28,6 +29,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 pub use error::Error;
 pub use limits::Limits;
+pub use registry::Registry;
 pub use run::{Error as RunError, run};
 pub use state::{App, ModelMismatch, OpennessChanged, Parts};
 

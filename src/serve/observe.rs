@@ -52,7 +52,12 @@ pub(super) async fn bounded(
     request: Request,
     next: Next,
 ) -> Result<Response, Error> {
-    let limit = app.limits().request_time;
+    let limits = app.limits();
+    let limit = if request.uri().path() == super::http::bulk::PATH {
+        limits.bulk_time
+    } else {
+        limits.request_time
+    };
     tokio::time::timeout(limit, next.run(request))
         .await
         .map_err(|_| Error::Timeout(limit))

@@ -9,7 +9,9 @@ use utoipa::openapi::{OpenApi as Document, RefOr, Required};
 use utoipa::{Modify, OpenApi};
 
 use super::auth::header::{NARROW, PRINCIPAL};
-use super::http::{authorize, discover, health, namespaces, policy, route, tools};
+use super::http::{
+    authorize, bulk, change, discover, health, index, listing, namespaces, policy, route, tools,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -24,6 +26,15 @@ use super::http::{authorize, discover, health, namespaces, policy, route, tools}
         tools::list,
         tools::one,
         namespaces::list,
+        change::put,
+        change::patch,
+        change::delete,
+        change::history,
+        listing::replace,
+        listing::describe,
+        bulk::bulk,
+        index::state,
+        index::rebuild,
         policy::why,
         health::alive,
         health::ready
@@ -53,7 +64,7 @@ impl Modify for ApiKey {
                     .tags
                     .iter()
                     .flatten()
-                    .any(|tag| tag == "administration");
+                    .any(|tag| ["administration", "registry"].contains(&tag.as_str()));
                 if operation.security.is_some() && !is_administration {
                     let parameters = operation.parameters.get_or_insert_default();
                     parameters.extend(rights().map(RefOr::T));

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use moka::sync::Cache;
@@ -13,9 +13,11 @@ use super::auth::Authentication;
 use super::gate::Gate;
 use super::limits::Limits;
 use super::mcp;
+use super::registry::Registry;
 use crate::access::{Permitted, Policy, Principal, Rights};
 use crate::embed::Embedder;
 use crate::index::Index;
+use crate::refresh::Publish;
 use crate::rules::{Compiled, Rules};
 use crate::search::{Config, View};
 
@@ -76,6 +78,7 @@ struct Shared {
     limits: Limits,
     mcp: mcp::Options,
     gate: Gate,
+    registry: OnceLock<Registry>,
     stopping: AtomicBool,
 }
 
@@ -104,6 +107,7 @@ impl App {
             gate: Gate::new(&parts.limits),
             limits: parts.limits,
             mcp: parts.mcp,
+            registry: OnceLock::new(),
             stopping: AtomicBool::new(false),
         })))
     }
@@ -149,6 +153,29 @@ impl App {
         }
         self.0.authentication.store(Arc::new(authentication));
         Ok(())
+    }
+
+    /// Puts indexes into service for as long as this server lives: what a registry is followed with.
+    pub fn publisher(&self) -> Publish {
+        let shared = Arc::downgrade(&self.0);
+        Box::new(move |index| {
+            let Some(shared) = shared.upgrade() else {
+                return Err("the server has ended".to_owned());
+            };
+            let published = Self(shared).publish_index(index);
+            published.map_err(|mismatch| mismatch.to_string())
+        })
+    }
+
+    /// Takes changes for a registry from now on. The first registry stays.
+    pub fn set_registry(&self, registry: Registry) {
+        // Another one would answer for revisions of the first.
+        let _ = self.0.registry.set(registry);
+    }
+
+    /// The registry that the index is of; none where the index is fixed.
+    pub(super) fn registry(&self) -> Option<&Registry> {
+        self.0.registry.get()
     }
 
     /// Replaces what is served by what `change` makes of it; one change at a time.

@@ -9,6 +9,7 @@ mod listener;
 mod load;
 mod mcp;
 mod openapi;
+mod registry;
 mod rules;
 mod tools;
 mod wire;

@@ -9,6 +9,7 @@ mod jwks;
 mod jwt;
 mod keys;
 mod local;
+mod writer;
 
 use std::fmt;
 
@@ -22,6 +23,7 @@ use super::error::Error as Refusal;
 use super::state::App;
 use crate::access::Principal;
 use keys::Holder;
+pub(super) use writer::Writer;
 
 /// How callers prove who they are. There is no default: an open server must be asked for by name.
 #[derive(Clone)]

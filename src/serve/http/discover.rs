@@ -8,6 +8,7 @@ use axum::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
 use axum::response::Response;
 use axum::routing::post;
 
+use super::fresh::Fresh;
 use crate::access::Principal;
 use crate::index::Index;
 use crate::search::shadow::shadow;
@@ -45,6 +46,7 @@ pub(in crate::serve) struct Found {
     path = "/v1/discover",
     operation_id = "discover",
     tag = "discover",
+    params(("min_revision" = Option<u64>, Query, description = "For those who may write: waits until this revision is served")),
     request_body = DiscoverRequest,
     responses(
         (status = 200, description = "What was found", body = DiscoverResponse),
@@ -63,6 +65,7 @@ pub(in crate::serve) struct Found {
 )]
 pub(in crate::serve) async fn discover(
     Caller(principal): Caller,
+    _: Fresh,
     State(app): State<App>,
     Json(request): Json<DiscoverRequest>,
 ) -> Result<Response, Error> {

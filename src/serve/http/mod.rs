@@ -1,9 +1,16 @@
 //! The REST resources, a file each: its routes and its handlers.
 
 pub(super) mod authorize;
+mod body_lines;
+pub(super) mod bulk;
+mod bulk_line;
+pub(super) mod change;
 mod conditional;
 pub(super) mod discover;
+mod fresh;
 pub(super) mod health;
+pub(super) mod index;
+pub(super) mod listing;
 pub(super) mod namespaces;
 pub(super) mod policy;
 pub(super) mod route;
@@ -21,6 +28,10 @@ pub(super) fn router() -> Router<App> {
         .merge(authorize::router())
         .merge(discover::router())
         .merge(tools::router())
+        .merge(change::router())
+        .merge(listing::router())
+        .merge(bulk::router())
+        .merge(index::router())
         .merge(namespaces::router())
         .merge(policy::router())
         .merge(route::router())

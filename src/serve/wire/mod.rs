@@ -8,6 +8,7 @@
 
 mod answer;
 mod authorize;
+mod change;
 mod context;
 pub mod discover;
 mod failure;
@@ -27,6 +28,10 @@ pub use answer::{
     shadow_response,
 };
 pub use authorize::{AuthorizeRequest, AuthorizeResponse, Verdict};
+pub use change::{
+    BuiltResponse, ChangeParameters, ChangeResponse, EntryResponse, HistoryResponse, IndexResponse,
+    LineResponse, ProgressResponse, ReplaceRequest, ReplaceResponse, SummaryResponse, effect_word,
+};
 pub use context::ContextRequest;
 pub use discover::{Asked, DiscoverRequest, FiltersRequest, HintsRequest};
 pub use failure::{ErrorResponse, FailureResponse};

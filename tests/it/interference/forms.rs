@@ -193,6 +193,19 @@ fn odd() -> impl Strategy<Value = Form> {
     ]
 }
 
+/// What a harness asks around a call of its model.
+fn harness() -> impl Strategy<Value = Form> {
+    let phase = prop::sample::select(vec!["locate", "modify", "verify"]);
+    let route = (text(), key(), phase, 1..6u32).prop_map(|(text, always, phase, limit)| {
+        let context = json!({"phase": phase});
+        let body = json!({"query": text, "always": [always], "context": context, "limit": limit});
+        Form::new("POST", "/v1/route", body.to_string())
+    });
+    let authorize =
+        key().prop_map(|key| Form::new("POST", "/v1/authorize", json!({"tool": key}).to_string()));
+    prop_oneof![2 => route, 1 => authorize]
+}
+
 /// All of them.
 pub(super) fn forms() -> impl Strategy<Value = Form> {
     prop_oneof![
@@ -201,6 +214,7 @@ pub(super) fn forms() -> impl Strategy<Value = Form> {
         2 => one(),
         1 => any::<bool>().prop_map(|again| Form { again, ..Form::new("GET", "/v1/namespaces", "") }),
         3 => mcp(),
+        3 => harness(),
         2 => odd(),
     ]
 }

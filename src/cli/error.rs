@@ -78,6 +78,9 @@ pub enum Error {
     /// The request could not be answered.
     #[error(transparent)]
     Search(#[from] search::Error),
+    /// The audit cannot be kept.
+    #[error(transparent)]
+    Audit(#[from] serve::audit::Error),
     /// The API keys cannot be used.
     #[error(transparent)]
     Keys(#[from] serve::auth::Error),
@@ -147,6 +150,7 @@ impl Error {
             | Self::Read { .. }
             | Self::Policy(_)
             | Self::Request(_)
+            | Self::Audit(_)
             | Self::Keys(_)
             | Self::Serve(serve::RunError::OpenToOthers { .. }) => 2,
             Self::Catalog(_)

@@ -5,6 +5,7 @@
 
 mod answer;
 pub mod args;
+pub mod audit;
 pub mod demo;
 pub mod doctor;
 mod document;

@@ -8,6 +8,7 @@ use clap::{Args as Group, ValueEnum};
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use super::audit::AuditArgs;
 use super::error::Error;
 use super::logging;
 use super::principal::{USUAL_TENANT, open_policy, policy_path};
@@ -69,6 +70,9 @@ pub struct Args {
     /// Business rules: what suits which moment [env: TOOLSCOUT_RULES]
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     pub rules: Option<PathBuf>,
+    /// What is noted.
+    #[command(flatten)]
+    pub audit: AuditArgs,
     /// With --open: tenant of everybody who asks
     #[arg(long, value_name = "NAME", default_value = USUAL_TENANT, help_heading = "Who may ask")]
     pub tenant: String,
@@ -109,6 +113,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         return Err(RunError::OpenToOthers { address }.into());
     }
     let rules = RulesFile::read(args.rules.as_deref())?;
+    let audit = args.audit.start()?;
     logging::start(args.log_format, "info")?;
     let registered = args.registry.open(&args.source.model, context)?;
     let opened = match &registered {
@@ -141,7 +146,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
             .and_then(|served| args.registry.watched(served)),
     );
     let watch = Watch::start(watched)?;
+    if let Some(audit) = &audit {
+        app.keep_audit(audit.clone());
+    }
     let ended = runtime.block_on(serve(args, app, context));
+    if let Some(audit) = audit {
+        audit.finish();
+    }
     drop(watch);
     if let Some(served) = served {
         served.following.stop();

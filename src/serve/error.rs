@@ -99,6 +99,9 @@ pub enum Error {
     /// Too many requests are waiting.
     #[error("too many requests are waiting: try again in a second")]
     Overloaded,
+    /// The audit is required and cannot be written.
+    #[error("this server must note what is asked, and cannot: try again in a second")]
+    AuditUnavailable,
     /// The server is about to stop.
     #[error("the server is stopping: ask another")]
     Stopping,
@@ -166,6 +169,7 @@ impl Error {
             Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
             Self::Timeout(_) => ("timeout", StatusCode::GATEWAY_TIMEOUT),
             Self::Overloaded => ("overloaded", StatusCode::SERVICE_UNAVAILABLE),
+            Self::AuditUnavailable => ("audit_unavailable", StatusCode::SERVICE_UNAVAILABLE),
             Self::Stopping => ("stopping", StatusCode::SERVICE_UNAVAILABLE),
             Self::Internal { .. } => ("internal", StatusCode::INTERNAL_SERVER_ERROR),
         }
@@ -216,7 +220,7 @@ impl IntoResponse for Error {
             Self::Unauthorized => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
-            Self::Overloaded | Self::Stopping => {
+            Self::Overloaded | Self::AuditUnavailable | Self::Stopping => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}

@@ -8,6 +8,7 @@
 //!
 //! Handlers are asynchronous and short; whatever reads the index runs behind the gate.
 
+pub mod audit;
 pub mod auth;
 mod error;
 mod extract;

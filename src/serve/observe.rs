@@ -12,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::{Instrument, field};
 
+use super::audit::RequestId;
 use super::error::{Error, Failure};
 use super::state::App;
 use super::wire::{ErrorResponse, FailureResponse, to_json};
@@ -22,8 +23,10 @@ static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MAX_REQUEST_ID: usize = 64;
 
 /// Outermost of all: identity, span, error body, log.
-pub(super) async fn observe(request: Request, next: Next) -> Response {
+pub(super) async fn observe(mut request: Request, next: Next) -> Response {
     let id = own_id(request.headers()).unwrap_or_else(new_id);
+    let named = RequestId(id.to_str().unwrap_or_default().to_owned());
+    request.extensions_mut().insert(named);
     let span = tracing::info_span!(
         "request",
         id = %id.to_str().unwrap_or_default(),

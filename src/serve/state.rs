@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 use moka::sync::Cache;
 
+use super::audit::{Audit, Event, Trail, Unavailable};
 use super::auth::Authentication;
+use super::error::Error;
 use super::gate::Gate;
 use super::limits::Limits;
 use super::mcp;
@@ -72,6 +74,7 @@ struct Shared {
     /// Held while what is served is made anew from a changed part and the others as they are, so
     /// that two changes at once do not undo each other. Readers never wait for it.
     publishing: Mutex<()>,
+    audit: OnceLock<Audit>,
     embedder: Option<Arc<dyn Embedder>>,
     config: Config,
     authentication: ArcSwap<Authentication>,
@@ -101,6 +104,7 @@ impl App {
         Ok(Self(Arc::new(Shared {
             served: ArcSwap::from_pointee(Served::new(parts.index, parts.policy, Arc::default())),
             publishing: Mutex::new(()),
+            audit: OnceLock::new(),
             embedder: parts.embedder,
             config: parts.config,
             authentication: ArcSwap::from_pointee(parts.authentication),
@@ -127,6 +131,28 @@ impl App {
     /// it where a thread may be kept busy.
     pub fn publish_policy(&self, policy: Arc<Policy>) {
         self.republish(|served| Served::new(Arc::clone(&served.index), policy, served.rules()));
+    }
+
+    /// Notes what is asked and allowed from the next request on. The first audit stays.
+    pub fn keep_audit(&self, audit: Audit) {
+        let _ = self.0.audit.set(audit);
+    }
+
+    /// Notes an event, where there is an audit.
+    ///
+    /// # Errors
+    /// [`Error::AuditUnavailable`] where the audit is required and cannot be written.
+    pub(super) fn note(
+        &self,
+        trail: &Trail,
+        principal: &Principal,
+        event: Event<'_>,
+    ) -> Result<(), Error> {
+        let Some(audit) = self.0.audit.get() else {
+            return Ok(());
+        };
+        let noted = audit.note(trail, principal, event);
+        noted.map_err(|_: Unavailable| Error::AuditUnavailable)
     }
 
     /// Follows other business rules from the next request on; a new server has none. It takes a pass

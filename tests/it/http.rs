@@ -1,5 +1,6 @@
 //! REST, called as a service without a socket, but for what only a socket shows.
 
+mod audit;
 mod auth;
 mod bad_requests;
 mod discover;

@@ -19,6 +19,7 @@ use axum::http::request::Parts;
 
 pub use keys::{Error, Keys, hash_of_key};
 
+use super::audit::CallerName;
 use super::error::Error as Refusal;
 use super::state::App;
 use crate::access::Principal;
@@ -65,6 +66,7 @@ impl FromRequestParts<App> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
         let holder = holder(parts, app).await?;
+        parts.extensions.insert(CallerName(holder.name.clone()));
         header::asking(&holder, &parts.headers).map(Self)
     }
 }

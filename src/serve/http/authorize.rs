@@ -7,6 +7,7 @@ use axum::response::Response;
 use axum::routing::post;
 
 use crate::search::route::named;
+use crate::serve::audit::{Event, Trail};
 use crate::serve::auth::Caller;
 use crate::serve::error::Error;
 use crate::serve::extract::Json;
@@ -39,15 +40,22 @@ pub(super) fn router() -> Router<App> {
 pub(in crate::serve) async fn authorize(
     Caller(principal): Caller,
     State(app): State<App>,
+    trail: Trail,
     Json(request): Json<AuthorizeRequest>,
 ) -> Result<Response, Error> {
     let request = request.check()?;
-    let served = app.served();
+    let (served, worker) = (app.served(), app.clone());
     let work = move || {
         let seen = served.seen_by(&principal);
         let found = named(&served.index, &seen.view, &request.tool);
         let tool = found.map(|id| served.index.catalog.tool(id));
         let verdict = request.verdict(tool);
+        let event = Event::Authorize {
+            tool: tool.map_or(&request.tool, |tool| &tool.key),
+            allowed: verdict == Verdict::Permitted,
+            reason: verdict.as_str(),
+        };
+        worker.note(&trail, &principal, event)?;
         to_json(&AuthorizeResponse {
             allowed: verdict == Verdict::Permitted,
             reason: verdict.as_str(),

@@ -13,6 +13,7 @@ use crate::access::Principal;
 use crate::index::Index;
 use crate::search::shadow::shadow;
 use crate::search::{Answer, Config, Detail, View, search};
+use crate::serve::audit::{Event, Trail};
 use crate::serve::auth::Caller;
 use crate::serve::error::Error;
 use crate::serve::extract::Json;
@@ -67,6 +68,7 @@ pub(in crate::serve) async fn discover(
     Caller(principal): Caller,
     _: Fresh,
     State(app): State<App>,
+    trail: Trail,
     Json(request): Json<DiscoverRequest>,
 ) -> Result<Response, Error> {
     let asked = request.check()?;
@@ -74,7 +76,7 @@ pub(in crate::serve) async fn discover(
     let worker = app.clone();
     let found = app
         .gate()
-        .run(move || find(&worker, &principal, asked, came))
+        .run(move || find(&worker, &principal, asked, (came, &trail)))
         .await??;
     Ok(respond(found))
 }
@@ -84,7 +86,7 @@ pub(in crate::serve) fn find(
     app: &App,
     principal: &Principal,
     mut asked: Asked,
-    came: Instant,
+    (came, trail): (Instant, &Trail),
 ) -> Result<Found, Error> {
     let waited = came.elapsed();
     let served = app.served();
@@ -94,6 +96,12 @@ pub(in crate::serve) fn find(
     let config = asked.preset.as_ref().unwrap_or_else(|| app.config());
     let answer = search(index, app.embedder(), &seen.view, &asked.request, config)?;
     let searched = came.elapsed() - waited;
+    let tools = answer
+        .hits
+        .iter()
+        .map(|hit| index.catalog.tool(hit.tool).key.clone());
+    let (query, tools) = (&asked.request.query, &tools.collect::<Vec<String>>());
+    app.note(trail, principal, Event::Discover { query, tools })?;
     let mut response = discover_response_tagged(index, &seen.etag, &answer, asked.detail);
     response.shadow = in_shadow((app, index), &seen.view, &asked, config, &answer)?;
     let json = to_json(&response).map_err(|error| Error::internal(&error))?;

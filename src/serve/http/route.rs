@@ -8,7 +8,8 @@ use axum::routing::post;
 
 use crate::access::Principal;
 use crate::search::route::{Wanted, route as choose};
-use crate::search::search;
+use crate::search::{Query, search};
+use crate::serve::audit::{Event, Trail};
 use crate::serve::auth::Caller;
 use crate::serve::error::Error;
 use crate::serve::extract::Json;
@@ -44,18 +45,24 @@ pub(super) fn router() -> Router<App> {
 pub(in crate::serve) async fn route(
     Caller(principal): Caller,
     State(app): State<App>,
+    trail: Trail,
     Json(request): Json<RouteRequest>,
 ) -> Result<Response, Error> {
     let asked = request.check()?;
     let worker = app.clone();
-    let work = move || chosen(&worker, &principal, asked);
+    let work = move || chosen(&worker, &principal, &trail, asked);
     let mut response = super::json(app.gate().run(work).await??);
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }
 
-fn chosen(app: &App, principal: &Principal, mut wanted: RouteAsked) -> Result<String, Error> {
+fn chosen(
+    app: &App,
+    principal: &Principal,
+    trail: &Trail,
+    mut wanted: RouteAsked,
+) -> Result<String, Error> {
     let served = app.served();
     let index = &served.index;
     let seen = served.seen_by(principal);
@@ -74,6 +81,18 @@ fn chosen(app: &App, principal: &Principal, mut wanted: RouteAsked) -> Result<St
         token_budget: wanted.token_budget,
     };
     let route = choose(index, &seen.view, &by, found.as_ref());
+    let tools = route
+        .tools
+        .iter()
+        .map(|active| index.catalog.tool(active.tool).key.clone());
+    let tools = &tools.collect::<Vec<String>>();
+    let unasked = Query::default();
+    let query = if wanted.searches {
+        &request.query
+    } else {
+        &unasked
+    };
+    app.note(trail, principal, Event::Discover { query, tools })?;
     let response = route_response(
         (index, &seen.etag),
         &route,

@@ -11,6 +11,7 @@ use super::definition::Named;
 use crate::access::Principal;
 use crate::index::Index;
 use crate::search::View;
+use crate::serve::audit::Trail;
 use crate::serve::error::Error;
 use crate::serve::http::discover::find;
 use crate::serve::state::App;
@@ -45,7 +46,7 @@ async fn discover(
     let asked = DiscoverRequest::from(read::<Discover>(arguments)?).check()?;
     let came = Instant::now();
     let worker = app.clone();
-    let work = move || find(&worker, &principal, asked, came);
+    let work = move || find(&worker, &principal, asked, (came, &Trail::default()));
     Ok(app.gate().run(work).await??.json)
 }
 

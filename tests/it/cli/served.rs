@@ -146,3 +146,50 @@ fn a_signal_ends_it_in_order() {
         assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
     }
 }
+
+#[test]
+fn the_audit_outlives_a_server_that_is_killed() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.path("audit.jsonl");
+    let key = sandbox.file("key", "0123456789abcdef0123456789abcdef");
+    let args = ["--open", "--audit", &path, "--audit-key", &key];
+    for _ in 0..2 {
+        let mut server = Server::start(&args);
+        for _ in 0..5 {
+            let (status, _) = server.discover(r#"{"query": "cancel the order"}"#, "");
+            assert!(status.ends_with("200 OK"), "{status}");
+        }
+        // What was noted is written as soon as nothing else waits.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        server.child.kill().unwrap();
+        server.child.wait().unwrap();
+    }
+    let text = std::fs::read_to_string(&path).unwrap();
+    let events = text.lines().map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["event"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(events.collect::<Vec<String>>(), ["discover"; 10]);
+    assert!(!text.contains("cancel the order"), "{text}");
+}
+
+#[test]
+fn rules_that_change_are_taken_up() {
+    let sandbox = Sandbox::new();
+    let rules = sandbox.file("rules.toml", "");
+    let server = Server::start(&["--open", "--rules", &rules]);
+    let body = r#"{"query": "cancel the order", "threshold": 0, "limit": 3, "detail": "name"}"#;
+    let before = server.discover(body, "").1;
+    assert!(!before.contains("weather/"), "{before}");
+    let pin = "[[rule]]\nname = \"p\"\neffect = \"pin\"\ntools = { field = \"tool.namespace\", eq = \"weather\" }\n";
+    sandbox.file("rules.toml", pin);
+    let waited = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        server.discover(body, "").1.contains("weather/")
+    });
+    assert!(waited);
+    // A broken file changes nothing.
+    sandbox.file("rules.toml", "[[rule]]\nname = 3\n");
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    assert!(server.discover(body, "").1.contains("weather/"));
+}

@@ -34,6 +34,9 @@ Examples:
   toolscout serve --registry tools.db --open --writable
   toolscout serve --registry tools.db --watch tools/ --keys keys.toml --policy policy.toml
 
+  # What suits which moment, and a log of who asked for what.
+  toolscout serve --index my-index --open --rules rules.toml --audit audit.jsonl --audit-key key
+
 Ctrl-c or SIGTERM lets the requests under way end; a second one does not wait for them.
 Keys and policy are read again when they change; a file that cannot be used is told in the log, and
 the old one stays.

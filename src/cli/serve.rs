@@ -38,7 +38,7 @@ Examples:
   toolscout serve --index my-index --open --rules rules.toml --audit audit.jsonl --audit-key key
 
 Ctrl-c or SIGTERM lets the requests under way end; a second one does not wait for them.
-Keys and policy are read again when they change; a file that cannot be used is told in the log, and
+Keys, policy and rules are read again when they change; a file that cannot be used is told in the log, and
 the old one stays.
 The log goes to standard error: RUST_LOG=debug says more, RUST_LOG=warn less.";
 

@@ -7,6 +7,7 @@
 
 mod access;
 mod cli;
+mod crash;
 mod embed;
 mod eval;
 mod http;

@@ -188,7 +188,7 @@ fn from_server(
 }
 
 /// A server by URL, its headers typed as `NAME: VALUE`.
-fn url_endpoint(url: &str, headers: &[String]) -> Result<Endpoint, Error> {
+pub(super) fn url_endpoint(url: &str, headers: &[String]) -> Result<Endpoint, Error> {
     let header = |text: &String| {
         let (name, value) = text
             .split_once(':')
@@ -202,7 +202,7 @@ fn url_endpoint(url: &str, headers: &[String]) -> Result<Endpoint, Error> {
 }
 
 /// A server by program, its variables typed as `NAME=VALUE`.
-fn command_endpoint(command: &[String], env: &[String]) -> Result<Endpoint, Error> {
+pub(super) fn command_endpoint(command: &[String], env: &[String]) -> Result<Endpoint, Error> {
     let variable = |text: &String| {
         let (name, value) = text
             .split_once('=')

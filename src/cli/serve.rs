@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 
 use super::audit::AuditArgs;
 use super::error::Error;
+use super::live::Live;
 use super::logging;
 use super::principal::{USUAL_TENANT, open_policy, policy_path};
 use super::registered::RegistryArgs;
@@ -19,7 +20,7 @@ use super::{Context, Outcome, policy, rules};
 use crate::access::{Policy, Principal};
 use crate::rules::Rules;
 use crate::serve::auth::{Authentication, Keys};
-use crate::serve::{App, Limits, OpennessChanged, Parts, RunError, mcp};
+use crate::serve::{App, Limits, OpennessChanged, Parts, RunError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,21 +124,28 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         Some(registered) => registered.opened(),
         None => args.source.open(context)?,
     };
+    let servers = &context.settings.servers;
+    if registered.is_some() {
+        servers.none_beside_a_registry()?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(system("start threads"))?;
+    let live = Live::begin(servers, &opened, &runtime)?;
+    let index = live.as_ref().map_or(Ok(opened.index), Live::index)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let app = App::new(Parts {
-        index: opened.index,
+        index,
         policy: Arc::new(policy),
         embedder: opened.embedder,
         config: context.settings.search.clone(),
         authentication,
         limits: Limits::for_cores(cores),
-        mcp: mcp::Options::default(),
+        mcp: servers.options(live.as_ref().map(|live| live.sources.clone())),
     })
     .map_err(|mismatch| Error::Usage(mismatch.to_string()))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(system("start threads"))?;
+    live.map_or(Ok(()), |live| live.keep(app.clone()))?;
     let mut watched = files.map_or_else(Vec::new, |files| files.watched(&app));
     watched.extend(rules.map(|rules| rules.follow(&app)));
     let served = registered

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use super::args::{ModelArgs, ModelPlace};
 use super::document::{Document, Section};
 use super::error::Error;
+use super::servers::Servers;
 use super::tuning;
 use crate::embed::{self, Network};
 use crate::search::Config;
@@ -42,6 +43,8 @@ pub struct Settings {
     pub limit: Option<usize>,
     /// Constants of a search, unless a preset is typed.
     pub search: Config,
+    /// Servers of tools.
+    pub servers: Servers,
 }
 
 #[derive(Debug, Default)]
@@ -63,6 +66,7 @@ impl Settings {
             model: Model::default(),
             limit: None,
             search: Config::shipped(),
+            servers: Servers::default(),
         };
         if let Some(path) = path {
             let document = Document::read("config file", path)?;
@@ -75,6 +79,7 @@ impl Settings {
         if let Some(section) = root.section("model")? {
             self.model = Model::read(section)?;
         }
+        self.servers = Servers::read(&mut root)?;
         let mut search = root
             .section("search")?
             .unwrap_or_else(|| root.empty("search"));
@@ -161,7 +166,7 @@ mod tests {
         for (text, fault) in [
             (
                 "[serch]\nlimit = 3\n",
-                "line 1: unknown key 'serch'; known here are: model, search, weights, keyword",
+                "line 1: unknown key 'serch'; known here are: model, source, gateway, mcp, search, weights, keyword",
             ),
             (
                 "[search]\nlimit = 0\n",

@@ -16,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 use super::wire::Invalid;
 use crate::registry::{self, Refusal};
 use crate::search;
+use crate::source;
 
 /// Why a request was not served.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +86,12 @@ pub enum Error {
     /// There is no such tool, or the caller may not see it. One answer for both.
     #[error("there is no tool with this key among those you may see")]
     UnknownTool,
+    /// The tool may be seen and not called from here.
+    #[error("this tool cannot be called through this server: call it where it is")]
+    NotCallable,
+    /// A server that a call was passed on to failed.
+    #[error(transparent)]
+    Source(#[from] source::Error),
     /// There is nothing at this path.
     #[error(
         "there is nothing at this path: see /openapi.json; a tool's key is one segment, with '/' written as %2F"
@@ -165,6 +172,8 @@ impl Error {
             Self::Registry(_) => ("registry_unavailable", StatusCode::SERVICE_UNAVAILABLE),
             Self::NotYet => ("not_yet", StatusCode::SERVICE_UNAVAILABLE),
             Self::UnknownTool => ("unknown_tool", StatusCode::NOT_FOUND),
+            Self::NotCallable => ("not_callable", StatusCode::CONFLICT),
+            Self::Source(_) => ("source_failed", StatusCode::BAD_GATEWAY),
             Self::UnknownPath => ("unknown_path", StatusCode::NOT_FOUND),
             Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
             Self::Timeout(_) => ("timeout", StatusCode::GATEWAY_TIMEOUT),

@@ -2,6 +2,7 @@
 //! who may ask; and the bounds. Index, policy, rules and authentication are published independently, each while the others may
 //! be published too.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -22,6 +23,7 @@ use crate::index::Index;
 use crate::refresh::Publish;
 use crate::rules::{Compiled, Rules};
 use crate::search::{Config, View};
+use crate::source;
 
 /// Principals whose view is remembered.
 const REMEMBERED_PRINCIPALS: u64 = 4096;
@@ -237,6 +239,15 @@ impl App {
         &self.0.limits
     }
 
+    /// The servers among these owners that cannot be called now, by name.
+    pub(super) fn unavailable(&self, owners: &BTreeSet<String>) -> Vec<String> {
+        let Some(sources) = &self.0.mcp.sources else {
+            return Vec::new();
+        };
+        let down = owners.iter().filter(|owner| sources.is_down(owner));
+        down.map(|owner| source::name(owner).to_owned()).collect()
+    }
+
     pub(super) fn mcp(&self) -> &mcp::Options {
         &self.0.mcp
     }
@@ -280,6 +291,8 @@ pub(super) struct Served {
 pub(super) struct Seen {
     pub(super) view: View,
     pub(super) etag: String,
+    /// Owners of the tools it sees.
+    pub(super) owners: BTreeSet<String>,
 }
 
 impl Served {
@@ -313,6 +326,10 @@ impl Served {
         let seen = self.by_fingerprint.get_with(permitted.fingerprint(), || {
             Arc::new(Seen {
                 etag: self.index.etag(&permitted),
+                owners: permitted
+                    .iter()
+                    .filter_map(|tool| self.index.catalog.tool(tool).owner.clone())
+                    .collect(),
                 view: View::new(&self.index, Permitted::clone(&permitted)),
             })
         });

@@ -32,6 +32,11 @@ pub fn owner(name: &str) -> String {
     format!("mcp:{name}")
 }
 
+/// The source that an owner names, or the owner itself where it names none.
+pub fn name(owned_by: &str) -> &str {
+    owned_by.strip_prefix("mcp:").unwrap_or(owned_by)
+}
+
 /// Called with a source's name and its whole list, first and whenever that is another than before.
 pub type Heard = Arc<dyn Fn(&str, &Listing) + Send + Sync>;
 
@@ -109,6 +114,11 @@ impl Sources {
     pub fn is_down(&self, owned_by: &str) -> bool {
         let entry = self.entry(owned_by);
         entry.is_some_and(|entry| entry.state().peer.is_none())
+    }
+
+    /// Whether tools of this owner come from one of these servers.
+    pub fn knows(&self, owned_by: &str) -> bool {
+        self.entry(owned_by).is_some()
     }
 
     /// Calls a tool of the source that `owned_by` names. Dropped, the call is called off.

@@ -16,7 +16,7 @@ mod secret;
 use std::fmt;
 use std::time::Duration;
 
-pub use follow::{Heard, Sources, owner};
+pub use follow::{Heard, Sources, name, owner};
 pub use listing::Listing;
 pub use secret::{Missing, expand};
 

@@ -2,6 +2,7 @@
 
 mod command;
 mod faults;
+mod gateway;
 mod import;
 mod mcp;
 mod served;

@@ -25,7 +25,11 @@ const LAYERS: [(&str, u8); 17] = [
     ("main", 6),
 ];
 
-const SIBLINGS: [(&str, &str); 2] = [("score", "tool"), ("session", "search")];
+const SIBLINGS: [(&str, &str); 3] = [
+    ("score", "tool"),
+    ("serve", "source"),
+    ("session", "search"),
+];
 
 /// Words a layer must not name, with the one file that may.
 const BANNED: [(&str, &[&str]); 8] = [

@@ -62,7 +62,7 @@ def call(params):
     """The answer to tools/call."""
     name, text = params["name"], params.get("arguments", {}).get("text", "")
     if name == "slow":
-        time.sleep(30)
+        time.sleep(5)
     if name == "huge":
         text = "x" * 5_000_000
     if name == "echo" and text == "die":

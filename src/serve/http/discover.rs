@@ -104,6 +104,7 @@ pub(in crate::serve) fn find(
     app.note(trail, principal, Event::Discover { query, tools })?;
     let mut response = discover_response_tagged(index, &seen.etag, &answer, asked.detail);
     response.shadow = in_shadow((app, index), &seen.view, &asked, config, &answer)?;
+    response.unavailable = app.unavailable(&seen.owners);
     let json = to_json(&response).map_err(|error| Error::internal(&error))?;
     Ok(Found {
         json,

@@ -33,6 +33,17 @@ pub(super) struct Describe {
     pub(super) tool: String,
 }
 
+/// Arguments of `call_tool`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Call {
+    /// Key, or a name that is one tool's alone.
+    pub(super) tool: String,
+    /// What the tool takes.
+    #[serde(default)]
+    pub(super) arguments: JsonObject,
+}
+
 /// Reads arguments. They are an object already, so only its fields can be at fault.
 pub(super) fn read<T: DeserializeOwned>(arguments: &JsonObject) -> Result<T, Error> {
     let text = serde_json::to_vec(arguments).map_err(|error| Error::internal(&error))?;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::arguments::{Describe, Discover, read};
 use super::definition::Named;
+use super::forward::forward;
 use crate::access::Principal;
 use crate::index::Index;
 use crate::search::View;
@@ -28,8 +29,9 @@ pub(super) async fn call(
     let answer = match named {
         Named::Discover => discover(app, principal, arguments).await,
         Named::Describe => describe(app, principal, arguments).await,
+        Named::Call => forward(app, principal, arguments).await,
     };
-    match answer.and_then(|json| result(&json)) {
+    match answer {
         Ok(result) => result,
         Err(error) => {
             error.log();
@@ -42,19 +44,19 @@ async fn discover(
     app: &App,
     principal: Principal,
     arguments: &JsonObject,
-) -> Result<String, Error> {
+) -> Result<CallToolResult, Error> {
     let asked = DiscoverRequest::from(read::<Discover>(arguments)?).check()?;
     let came = Instant::now();
     let worker = app.clone();
     let work = move || find(&worker, &principal, asked, (came, &Trail::default()));
-    Ok(app.gate().run(work).await??.json)
+    result(&app.gate().run(work).await??.json)
 }
 
 async fn describe(
     app: &App,
     principal: Principal,
     arguments: &JsonObject,
-) -> Result<String, Error> {
+) -> Result<CallToolResult, Error> {
     let Describe { tool } = read(arguments)?;
     let served = app.served();
     let work = move || {
@@ -64,7 +66,7 @@ async fn describe(
         let response = one_tool_response(index.catalog.tool(id), &seen.etag);
         to_json(&response).map_err(|error| Error::internal(&error))
     };
-    app.gate().run(work).await?
+    result(&app.gate().run(work).await??)
 }
 
 /// The tool of this key that the caller may see, else the only one of this name. Hidden tools are

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::Options;
 use crate::catalog::sentence::first_sentence;
 use crate::index::Index;
 use crate::search::View;
@@ -22,6 +23,8 @@ const DISCOVER: &str = "Find the few tools that a request needs, among those you
 your own words, in any language, what should be done; several needs go into `queries`. The answer \
 holds the definitions of the tools that fit, best first; where none fits, it says so and what is \
 near. `select:KEY` asks for a tool by key.";
+const CALL: &str = "Call a tool that discover_tools or describe_tool told of. Its arguments are \
+checked against its schema; the result is the tool's own.";
 const DESCRIBE: &str = "The whole definition of one tool: what it does, when to use it, the JSON \
 Schema of its arguments.";
 
@@ -32,28 +35,38 @@ pub(super) enum Named {
     Discover,
     /// What is this tool?
     Describe,
+    /// Call this tool.
+    Call,
 }
 
 impl Named {
-    /// All of them, in the order of the list.
-    pub(super) const ALL: [Self; 2] = [Self::Discover, Self::Describe];
+    /// All of them, in the order of the list; [`Named::Call`] only of a gateway.
+    const ALL: [Self; 3] = [Self::Discover, Self::Describe, Self::Call];
+
+    /// Those that a server has.
+    pub(super) fn of_server(options: &Options) -> impl Iterator<Item = Self> {
+        let gateway = options.gateway && options.sources.is_some();
+        let has = move |named: &Self| *named != Self::Call || gateway;
+        Self::ALL.into_iter().filter(has)
+    }
 
     /// The name that a client calls.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Discover => "discover_tools",
             Self::Describe => "describe_tool",
+            Self::Call => "call_tool",
         }
     }
 
-    /// The tool of this name.
-    pub(super) fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|named| named.as_str() == name)
+    /// The tool of this name, where the server has it.
+    pub(super) fn of(name: &str, options: &Options) -> Option<Self> {
+        Self::of_server(options).find(|named| named.as_str() == name)
     }
 }
 
 /// The tools as the caller of `view` is told of them.
-pub(super) fn definitions(index: &Index, view: &View) -> Vec<Tool> {
+pub(super) fn definitions(index: &Index, view: &View, options: &Options) -> Vec<Tool> {
     let discover = format!("{DISCOVER}{}", directory(index, view));
     let reads = ToolAnnotations::new()
         .read_only(true)
@@ -66,20 +79,25 @@ pub(super) fn definitions(index: &Index, view: &View) -> Vec<Tool> {
             .with_raw_output_schema(object(output))
             .with_annotations(reads.clone())
     };
-    vec![
-        looks(
-            Named::Discover,
+    let one = |named| match named {
+        Named::Discover => looks(
+            named,
             "Discover tools",
-            discover,
+            discover.clone(),
             (discover_input(), discover_output()),
         ),
-        looks(
-            Named::Describe,
+        Named::Describe => looks(
+            named,
             "Describe a tool",
             DESCRIBE.to_owned(),
             (describe_input(), describe_output()),
         ),
-    ]
+        // What it does is what the tool does, so the protocol's careful defaults hold.
+        Named::Call => {
+            Tool::new(named.as_str(), CALL, object(call_input())).with_title("Call a tool")
+        }
+    };
+    Named::of_server(options).map(one).collect()
 }
 
 /// The namespaces that hold a tool the caller may see.
@@ -193,6 +211,11 @@ fn discover_output() -> Value {
             },
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},
             "truncated": {"type": "boolean", "description": "More tools fit than were asked for"},
+            "unavailable": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Servers whose tools you may use and that cannot be called now"
+            },
             "unserved": {"type": "array", "items": {"type": "integer"}},
             "arms": {"type": "array", "items": {"type": "string"}}
         }
@@ -209,6 +232,18 @@ fn describe_input() -> Value {
                 "type": "string",
                 "description": "Key of the tool, as discover_tools gave it; or its name, where no other has that"
             }
+        }
+    })
+}
+
+fn call_input() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["tool"],
+        "properties": {
+            "tool": {"type": "string", "description": "Key of the tool, as discover_tools gave it"},
+            "arguments": {"type": "object", "description": "What the tool takes: see its input_schema"}
         }
     })
 }

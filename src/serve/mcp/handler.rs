@@ -91,10 +91,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let principal = self.principal(&context)?;
-        let served = self.app.served();
+        let (app, served) = (self.app.clone(), self.app.served());
         let work = move || {
             let seen = served.seen_by(&principal);
-            definitions(&served.index, &seen.view)
+            definitions(&served.index, &seen.view, app.mcp())
         };
         let tools = self.app.gate().run(work).await.map_err(|e| refusal(&e))?;
         let mut list = ListToolsResult::with_all_items(tools);
@@ -110,8 +110,11 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let principal = self.principal(&context)?;
-        let Some(named) = Named::of(&request.name) else {
-            let names = Named::ALL.map(Named::as_str).join(", ");
+        let Some(named) = Named::of(&request.name, self.app.mcp()) else {
+            let names: Vec<&str> = Named::of_server(self.app.mcp())
+                .map(Named::as_str)
+                .collect();
+            let names = names.join(", ");
             let reason = format!(
                 "there is no tool '{}' here; there are: {names}",
                 request.name
@@ -119,7 +122,13 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params(reason, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        Ok(call(&self.app, principal, named, &arguments).await.into())
+        tokio::select! {
+            result = call(&self.app, principal, named, &arguments) => Ok(result.into()),
+            // Nobody waits for the answer; what is dropped calls off what it has begun.
+            () = context.ct.cancelled() => {
+                Err(ErrorData::internal_error("the request was cancelled", None))
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 mod arguments;
 mod call;
 mod definition;
+mod forward;
 mod handler;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use self::handler::Handler;
 use super::auth::Caller;
 use super::state::App;
 use crate::access::Principal;
+use crate::source::Sources;
 
 /// Origins of pages that programs on this machine serve.
 const LOCAL_ORIGINS: [&str; 6] = [
@@ -50,6 +52,10 @@ pub struct Options {
     /// Origins of browser pages that may ask, with scheme and port
     /// (`https://app.example.com:443`). A request without an origin is none of a browser's.
     pub origins: Vec<String>,
+    /// Servers of tools that are followed: answers say which of them are not available.
+    pub sources: Option<Sources>,
+    /// Whether `call_tool` passes calls on to them.
+    pub gateway: bool,
 }
 
 /// Why serving over standard input and output ended badly.

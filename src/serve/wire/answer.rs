@@ -25,6 +25,10 @@ pub struct DiscoverResponse {
     pub confidence: f64,
     /// More tools fit than the limit let through.
     pub truncated: bool,
+    /// Servers that hold tools the caller may see and that cannot be called now, in ascending order;
+    /// absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unavailable: Vec<String>,
     /// Positions in `queries` of the needs that nothing fits; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unserved: Vec<usize>,
@@ -179,6 +183,7 @@ pub fn discover_response_tagged(
         no_match: answer.no_match.as_ref().map(|why| no_match(index, why)),
         confidence: rounded(answer.confidence),
         truncated: answer.truncated,
+        unavailable: Vec::new(),
         unserved: answer.unserved.clone(),
         arms: answer.arms.iter().map(|arm| arm.as_str()).collect(),
         shadow: None,

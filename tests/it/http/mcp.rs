@@ -300,6 +300,7 @@ fn pages_of_strangers_are_refused() {
         let options = mcp::Options {
             hosts: vec!["tools.example.com".into()],
             origins: vec!["https://app.example.com:443".into()],
+            ..mcp::Options::default()
         };
         let named = Parts {
             mcp: options,

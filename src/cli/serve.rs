@@ -128,10 +128,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
     if registered.is_some() {
         servers.none_beside_a_registry()?;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(system("start threads"))?;
+    let runtime = threads()?;
     let live = Live::begin(servers, &opened, &runtime)?;
     let index = live.as_ref().map_or(Ok(opened.index), Live::index)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -198,6 +195,13 @@ impl RulesFile {
             Ok(())
         })
     }
+}
+
+fn threads() -> Result<tokio::runtime::Runtime, Error> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(system("start threads"))
 }
 
 /// Who may ask, and what they may see.

@@ -134,7 +134,9 @@ pub fn document(tool: &Tool, namespace: &Namespace) -> String {
     let mut text = String::new();
     let mut section = |title: &str, body: &str| {
         if !body.trim().is_empty() {
-            let _ = writeln!(text, "{title}: {}", body.trim());
+            // A list begins on a line of its own.
+            let gap = if body.starts_with('\n') { "" } else { " " };
+            let _ = writeln!(text, "{title}:{gap}{}", body.trim_end());
         }
     };
     let group = if namespace.description.is_empty() {
@@ -251,6 +253,12 @@ mod tests {
         tool.description = "When a parcel arrives.".into();
         tool.use_when = vec!["东西啥时候到".into(), " ".into()];
         tool.side_effect = SideEffect::Read;
+        tool.inputs = vec![Parameter {
+            path: "tracking_number".into(),
+            description: String::new(),
+            values: vec![],
+            required: true,
+        }];
         let namespace = Namespace {
             name: "logistics".into(),
             description: "Parcels".into(),
@@ -262,6 +270,7 @@ mod tests {
              Name: get_shipping_eta (get shipping eta)\n\
              Description: When a parcel arrives.\n\
              Use when: 东西啥时候到\n\
+             Inputs:\n  tracking_number (required)\n\
              Side effect: read\n"
         );
         assert_eq!(passages(&tool).len(), 3);

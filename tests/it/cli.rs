@@ -302,7 +302,7 @@ fn a_document_is_shown_without_a_model() {
         "Name: ",
         "Description: ",
         "Use when: ",
-        "Inputs: ",
+        "Inputs:\n",
         "Embedded as ",
     ] {
         assert!(run.out.contains(section), "{section}");

@@ -173,6 +173,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         config,
     )?;
     let elapsed = started.elapsed();
+    if let Some(fault) = &answer.model_fault {
+        let output = &context.output;
+        output.remark(format_args!("by words alone: the model failed: {fault}"));
+    }
     let explained = asked.request.detail == Detail::Explained;
     let model = (index, opened.embedder.as_deref());
     let shadow = explained

@@ -65,7 +65,7 @@ impl<'a> Bench<'a> {
     /// Asks `text`, and never takes "nothing fits" for an answer.
     ///
     /// # Errors
-    /// [`Error::Search`], with the id of the query.
+    /// [`Error::Search`] and [`Error::Model`], with the id of the query.
     pub fn ask(
         &self,
         (id, request): (&str, Request),
@@ -76,12 +76,21 @@ impl<'a> Bench<'a> {
             threshold: Some(0.0),
             ..request
         };
-        search(&self.index, Some(self.embedder), view, &request, config).map_err(|source| {
-            Error::Search {
-                query: id.to_owned(),
+        let query = || id.to_owned();
+        let answer = search(&self.index, Some(self.embedder), view, &request, config).map_err(
+            |source| Error::Search {
+                query: query(),
                 source,
-            }
-        })
+            },
+        )?;
+        match answer.model_fault {
+            // Half an answer is nothing to judge the whole by.
+            Some(reason) => Err(Error::Model {
+                query: query(),
+                reason,
+            }),
+            None => Ok(answer),
+        }
     }
 }
 

@@ -62,6 +62,14 @@ pub enum Error {
         /// Why.
         source: search::Error,
     },
+    /// The model failed on a query.
+    #[error("query '{query}' could not be embedded: {reason}")]
+    Model {
+        /// Id of the query.
+        query: String,
+        /// What the model said.
+        reason: String,
+    },
     /// A report that cannot be read back.
     #[error("{path} is no report of `toolscout eval --report`: {source}")]
     Report {

@@ -53,6 +53,9 @@ pub struct Answer {
     pub arms: Vec<Arm>,
     /// Whether the graph was walked, rather than every permitted vector compared.
     pub used_graph: bool,
+    /// Why the semantic arm is silent where the model failed on the request: for a log, not for
+    /// callers, whom [`Answer::arms`] tells enough.
+    pub model_fault: Option<String>,
 }
 
 /// A tool that was found.

@@ -23,12 +23,12 @@ const FOLD_DEPTH: usize = 4;
 
 /// Answers `request` over what `view` shows of `index`.
 ///
-/// Without an embedder, or for an index without vectors, the semantic arm does not speak, and
-/// [`Answer::arms`] says so.
+/// Without an embedder, for an index without vectors, or where the model fails on the request, the
+/// semantic arm does not speak, and [`Answer::arms`] says so.
 ///
 /// # Errors
-/// [`Error::Embed`] where the model fails, [`Error::Model`] where it is not the index's own,
-/// [`Error::Index`] where its vectors do not fit. A caller may ask again without an embedder.
+/// [`Error::Model`] where the model is not the index's own, [`Error::Index`] where its vectors do
+/// not fit.
 pub fn search(
     index: &Index,
     embedder: Option<&dyn Embedder>,
@@ -80,6 +80,7 @@ fn without_search(parsed: &Parsed, view: &View, request: &Request) -> Option<Ans
         unserved: Vec::new(),
         arms: Vec::new(),
         used_graph: false,
+        model_fault: None,
     };
     if view.permitted.is_empty() {
         let advice = "no tool is visible here: ask for access, or loosen the filters";
@@ -173,6 +174,7 @@ fn answer(ranking: &Ranking<'_>, parsed: &Parsed, rated: Vec<Rated>, request: &R
             .filter(|arm| rated.iter().any(|rated| rated.list.speaking.contains(arm)))
             .collect(),
         used_graph: ranking.evidence.used_graph(),
+        model_fault: ranking.evidence.model_fault.clone(),
     };
     if unserved.len() == rated.len() {
         answer.no_match = Some(no_match(&rated));

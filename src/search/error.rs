@@ -1,13 +1,11 @@
 //! What can go wrong with a search. Nothing that a query says can: queries are answered.
 
-use crate::{embed, index};
+use crate::index;
 
-/// Why a request could not be answered.
+/// Why a request could not be answered. A model that fails is no reason: the answer comes from the
+/// words alone, and its `arms` say so.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The model failed on the request.
-    #[error("the request could not be embedded: {0}")]
-    Embed(#[from] embed::Error),
     /// Vectors do not fit the index.
     #[error(transparent)]
     Index(#[from] index::Error),

@@ -46,8 +46,10 @@ pub(super) struct Evidence {
     pub(super) texts: Vec<String>,
     /// The words of each unit.
     pub(super) terms: Vec<Terms>,
-    /// The vector of each unit; none where there is no model.
+    /// The vector of each unit; none where there is no model, or it failed.
     pub(super) vectors: Option<Vectors>,
+    /// Why the model failed, where it did.
+    pub(super) model_fault: Option<String>,
     /// The tools nearest to each unit; empty where there is no model.
     pub(super) nearest: Vec<Nearest>,
     /// The tools that share words with each unit.
@@ -64,8 +66,8 @@ impl Evidence {
     /// Gathers what is known for the questions of `parsed`.
     ///
     /// # Errors
-    /// [`Error::Embed`] where the model fails, [`Error::Index`] where its vectors are not of the
-    /// index's space.
+    /// [`Error::Model`] where the model is not the index's own, [`Error::Index`] where its vectors
+    /// are not of the index's space.
     pub(super) fn gather(
         parsed: &Parsed,
         (index, view): (&Index, &View),
@@ -91,6 +93,7 @@ impl Evidence {
             texts,
             terms,
             vectors: None,
+            model_fault: None,
             nearest: Vec::new(),
             matches,
             // Words are counted over all that is permitted; only what is put up is left out.
@@ -108,14 +111,16 @@ impl Evidence {
                     query: embedder.model_id().to_owned(),
                 });
             }
-            let vectors = embedder.embed(Side::Query, &evidence.texts)?;
-            let rows: Vec<&[f32]> = vectors.rows().collect();
-            let kept = evidence.kept.as_ref().unwrap_or(&view.permitted);
-            evidence.nearest =
-                index
-                    .dense
-                    .nearest(&rows, kept, config.candidates, request.dense)?;
-            evidence.vectors = Some(vectors);
+            match embedder.embed(Side::Query, &evidence.texts) {
+                Ok(vectors) => {
+                    let rows: Vec<&[f32]> = vectors.rows().collect();
+                    let kept = evidence.kept.as_ref().unwrap_or(&view.permitted);
+                    let depth = config.candidates;
+                    evidence.nearest = index.dense.nearest(&rows, kept, depth, request.dense)?;
+                    evidence.vectors = Some(vectors);
+                }
+                Err(fault) => evidence.model_fault = Some(fault.to_string()),
+            }
         }
         evidence.measure(index, config);
         Ok(evidence)

@@ -125,6 +125,7 @@ fn rendered(index: &Index, policy: &Policy, principal: &Principal, request: &Req
         unserved,
         arms,
         used_graph,
+        model_fault,
     } = answer;
     for hit in hits {
         let variants: Vec<&str> = hit
@@ -142,6 +143,7 @@ fn rendered(index: &Index, policy: &Policy, principal: &Principal, request: &Req
             definition(key(hit.tool)).as_str()
         );
     }
+    assert_eq!(model_fault, None);
     if let Some(no_match) = no_match {
         let near: Vec<&str> = no_match
             .near

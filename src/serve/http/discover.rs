@@ -95,6 +95,9 @@ pub(in crate::serve) fn find(
     asked.request.ruling = served.rules.ruling(principal, &asked.context);
     let config = asked.preset.as_ref().unwrap_or_else(|| app.config());
     let answer = search(index, app.embedder(), &seen.view, &asked.request, config)?;
+    if let Some(fault) = &answer.model_fault {
+        tracing::warn!(%fault, "answered by words alone: the model failed");
+    }
     let searched = came.elapsed() - waited;
     let tools = answer
         .hits

@@ -68,6 +68,7 @@ fn answer() -> Answer {
         unserved: vec![2],
         arms: vec![Arm::Semantic, Arm::Keyword],
         used_graph: false,
+        model_fault: None,
     }
 }
 

@@ -37,6 +37,16 @@ class Recipe:
 # The fewer catalogues there are to learn from, the nearer to the frozen model is best.
 OWN_DATA = Recipe(steps=200, stay=3.0)
 MANY_CATALOGUES = Recipe(steps=400, stay=1.0)
+# A transformer whose raw vectors lie close together has further to go, and needs to be held more.
+TRANSFORMER_OWN_DATA = Recipe(steps=300, stay=6.0, rate=1e-3)
+TRANSFORMER_MANY_CATALOGUES = Recipe(steps=400, stay=3.0, rate=1e-3)
+
+
+def recipe(model, catalogues):
+    """The recipe for a model's name and a number of labelled sets."""
+    if model.startswith("multilingual-e5"):
+        return TRANSFORMER_MANY_CATALOGUES if catalogues > 1 else TRANSFORMER_OWN_DATA
+    return MANY_CATALOGUES if catalogues > 1 else OWN_DATA
 
 
 class Embedded:

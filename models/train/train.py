@@ -67,7 +67,7 @@ def named_folder(argument):
 def build(arguments):
     """Embed, train, then write or compare. Returns the exit code."""
     from corpus import read_set, read_training
-    from fit import MANY_CATALOGUES, OWN_DATA, Embedded, train
+    from fit import Embedded, recipe, train
     from headfile import pack, with_entry
     from vectors import Vectors
 
@@ -78,8 +78,8 @@ def build(arguments):
     sets = [Embedded(one, vectors.embed) for one in labelled]
     for one in labelled:
         print(f"{one.name}: {len(one.tools)} tools, {len(one.requests)} requests")
-    recipe = MANY_CATALOGUES if len(sets) > 1 else OWN_DATA
-    content = pack(*train(sets, recipe, arguments.seed, report=lambda line: print(line, flush=True)))
+    chosen = recipe(arguments.model, len(sets))
+    content = pack(*train(sets, chosen, arguments.seed, report=lambda line: print(line, flush=True)))
     committed = (home / "manifest.toml").read_text(encoding="utf-8")
     manifest = with_entry(committed, FILE, content)
     print("identical to the manifest" if manifest == committed else "differs from the manifest")

@@ -13,7 +13,7 @@ use super::recipe::Recipe;
 use super::{Calibration, Embedder, Error, Progress, directories, folder, hub, runtime};
 
 /// The model used where none is named.
-pub const DEFAULT_MODEL: &str = "use-multilingual-v3";
+pub const DEFAULT_MODEL: &str = "multilingual-duo";
 
 /// Tokens that endpoints commonly take.
 const ENDPOINT_TOKENS: usize = 8192;

@@ -7,8 +7,13 @@ use std::sync::LazyLock;
 
 use toolscout::embed::{self, DEFAULT_MODEL, Embedder, Error, Options, Side, Vectors};
 
+/// The smaller half of the default model, and a model of its own.
+const FAST: &str = "use-multilingual-v3";
+/// The other half.
+const SLOW: &str = "multilingual-e5-small";
+
 static MODEL: LazyLock<Box<dyn Embedder>> =
-    LazyLock::new(|| embed::open(DEFAULT_MODEL, &options(), &|_| ()).unwrap());
+    LazyLock::new(|| embed::open(FAST, &options(), &|_| ()).unwrap());
 
 fn options() -> Options {
     Options {
@@ -64,7 +69,7 @@ fn a_request_in_other_words_and_another_language_finds_its_tool() {
 
 #[test]
 fn vectors_are_the_reference_implementations() {
-    let checked = embed::check(DEFAULT_MODEL, &options(), &|_| ()).unwrap();
+    let checked = embed::check(FAST, &options(), &|_| ()).unwrap();
     assert_eq!(checked.dimension, MODEL.dim());
     assert_eq!(checked.model_id, MODEL.model_id());
     assert!(
@@ -139,9 +144,9 @@ fn eight_callers_at_once_get_what_each_would_get_alone() {
 /// A copy of the shipped model's folder, changed.
 fn changed(change: impl FnOnce(&Path)) -> String {
     let copy = tempfile::tempdir().unwrap();
-    let folder = copy.path().join("models").join(DEFAULT_MODEL);
+    let folder = copy.path().join("models").join(FAST);
     fs::create_dir_all(&folder).unwrap();
-    for entry in fs::read_dir(models().join(DEFAULT_MODEL)).unwrap() {
+    for entry in fs::read_dir(models().join(FAST)).unwrap() {
         let path = entry.unwrap().path();
         fs::copy(&path, folder.join(path.file_name().unwrap())).unwrap();
     }
@@ -150,7 +155,7 @@ fn changed(change: impl FnOnce(&Path)) -> String {
         models: Some(copy.path().join("models")),
         ..options()
     };
-    let error = embed::open(DEFAULT_MODEL, &options, &|_| ())
+    let error = embed::open(FAST, &options, &|_| ())
         .err()
         .expect("the copy is bad");
     error.to_string()
@@ -238,4 +243,20 @@ fn models_are_listed_with_whether_their_files_are_there() {
     assert!(default.present && default.build.is_none() && default.bytes > 1_000_000);
     let names: Vec<&str> = listed.iter().map(|model| model.name.as_str()).collect();
     assert!(names.is_sorted(), "{names:?}");
+}
+
+#[test]
+fn the_default_model_is_both_of_its_members() {
+    let asked = texts(&["东西啥时候到", "cancel the order I placed yesterday"]);
+    let open = |name: &str| embed::open(name, &options(), &|_| ()).unwrap();
+    let members = [FAST, SLOW].map(|name| open(name).embed(Side::Query, &asked).unwrap());
+    let joined = open(DEFAULT_MODEL).embed(Side::Query, &asked).unwrap();
+    let mean = |a: usize, b: usize| {
+        let cosines = members
+            .iter()
+            .map(|member| dot(member.row(a), member.row(b)));
+        cosines.sum::<f32>() / 2.0
+    };
+    assert!((dot(joined.row(0), joined.row(1)) - mean(0, 1)).abs() < 1e-5);
+    assert!((dot(joined.row(0), joined.row(0)) - 1.0).abs() < 1e-5);
 }

@@ -83,7 +83,7 @@ pub struct Wanted {
     pub limit: Option<u32>,
     /// Confidence, 0 to 1, under which nothing fits; 0 never says so
     #[arg(long, value_name = "X", help_heading = "Request")]
-    pub threshold: Option<f32>,
+    pub threshold: Option<f64>,
     /// What you think the namespace or server is about
     #[arg(long, value_name = "TEXT", help_heading = "Request")]
     pub hint_namespace: Option<String>,

@@ -38,7 +38,7 @@ pub struct DiscoverRequest {
     pub context: ContextRequest,
     /// Confidence, 0 to 1, under which the answer is "nothing fits"; 0 never says so.
     #[schema(minimum = 0, maximum = 1)]
-    pub threshold: Option<f32>,
+    pub threshold: Option<f64>,
     /// How much of each tool the answer holds; `full` where absent.
     pub detail: Option<Detail>,
     /// Whether each hit says how it got its score.
@@ -111,7 +111,7 @@ impl DiscoverRequest {
         let request = Request {
             query: query(self.query, self.queries, self.hints)?,
             limit,
-            threshold: self.threshold,
+            threshold: self.threshold.map(|threshold| threshold as f32),
             filters: self.filters.check()?,
             dense: self.dense.unwrap_or_default().into(),
             ruling: Ruling::default(),

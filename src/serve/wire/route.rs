@@ -48,7 +48,7 @@ pub struct RouteRequest {
     pub token_budget: Option<u32>,
     /// Confidence, 0 to 1, under which the request brings nothing along.
     #[schema(minimum = 0, maximum = 1)]
-    pub threshold: Option<f32>,
+    pub threshold: Option<f64>,
     /// How much of each tool the answer holds; `full` where absent. Tokens are counted in full.
     pub detail: Option<Detail>,
 }

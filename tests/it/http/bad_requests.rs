@@ -128,7 +128,7 @@ const NOT_A_REQUEST: [BadBody; 21] = [
         r#"{"query": "a", "threshold": 1e39}"#,
         422,
         "invalid_request",
-        "threshold: inf is not within 0..=1",
+        "threshold: 1000000000000000000000000000000000000000 is not within 0..=1",
     ),
     (
         r#"{"query": "a", "detail": "all"}"#,

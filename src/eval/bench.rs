@@ -77,12 +77,13 @@ impl<'a> Bench<'a> {
             ..request
         };
         let query = || id.to_owned();
-        let answer = search(&self.index, Some(self.embedder), view, &request, config).map_err(
-            |source| Error::Search {
-                query: query(),
-                source,
-            },
-        )?;
+        let answer =
+            search(&self.index, Some(self.embedder), view, &request, config).map_err(|source| {
+                Error::Search {
+                    query: query(),
+                    source,
+                }
+            })?;
         match answer.model_fault {
             // Half an answer is nothing to judge the whole by.
             Some(reason) => Err(Error::Model {

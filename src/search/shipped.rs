@@ -13,7 +13,7 @@ impl Config {
     pub fn shipped() -> Self {
         Self {
             weights: Weights {
-                semantic: 3.0,
+                semantic: 5.0,
                 keyword: 6.0,
                 namespace: 0.3,
                 rule: 0.5,

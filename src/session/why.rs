@@ -145,7 +145,10 @@ pub fn why(
 fn place(session: &Session, tool: ToolId, outside: &Outside) -> Option<State> {
     let surface = &session.surface;
     let owner = surface.tool(tool).owner.as_ref();
+    let own = surface.tool(tool).exposure;
     match surface.exposure(tool) {
+        // A tool that is hidden by its owner is permitted to nobody.
+        None if own == Exposure::Hidden => Some(State::Hidden(own)),
         None => Some(State::NotPermitted),
         Some(exposure @ (Exposure::Hidden | Exposure::CodeMode)) => Some(State::Hidden(exposure)),
         Some(_) if session.is_prefetched(tool) => Some(State::Prefetched),

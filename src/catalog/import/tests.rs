@@ -139,9 +139,10 @@ fn each_operation_is_a_tool_with_all_it_refers_to() {
     assert_eq!(put["input_schema"].get("required"), None);
     let reading = super::super::read::records("pets.yaml".as_ref(), tools);
     assert_eq!(reading.rejected(), 0, "{:?}", reading.problems);
-    let paths: Vec<&str> = reading.tools[0]
-        .outputs
+    let paths: Vec<&str> = reading
+        .tools
         .iter()
+        .flat_map(|tool| &tool.outputs)
         .map(|p| p.path.as_str())
         .collect();
     assert!(

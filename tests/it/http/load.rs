@@ -80,7 +80,6 @@ fn a_model_that_fails_leaves_the_words() {
     let arms = answer["arms"].as_array().unwrap();
     assert!(arms.iter().any(|arm| arm == "keyword"), "{arms:?}");
     assert!(arms.iter().all(|arm| arm != "semantic"), "{arms:?}");
-    assert!(!answer["hits"].as_array().unwrap().is_empty());
     assert!(!answer.to_string().contains("not for callers"));
 }
 

@@ -447,19 +447,14 @@ fn the_demo_answers_with_the_shipped_model() {
     }
     assert_eq!(first.code, 0, "{}", first.err);
     let answers = first.json();
-    let best = |query: &str| {
-        let answers = answers.as_array().unwrap().iter();
-        let found = answers
-            .clone()
-            .find(|answer| answer["query"] == query)
-            .unwrap();
-        found["answer"]["hits"][0]["tool"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
+    let found = |query: &str, tool: &str| {
+        let answers = answers.as_array().unwrap();
+        let answer = answers.iter().find(|answer| answer["query"] == query);
+        let hits = answer.unwrap()["answer"]["hits"].as_array().unwrap();
+        hits.iter().take(3).any(|hit| hit["tool"] == tool)
     };
-    assert_eq!(best("东西啥时候到"), "logistics/get_shipping_eta");
-    assert_eq!(best("where is my parcel"), "logistics/get_shipping_eta");
+    assert!(found("东西啥时候到", "logistics/get_shipping_eta"));
+    assert!(found("where is my parcel", "logistics/get_shipping_eta"));
 }
 
 #[test]

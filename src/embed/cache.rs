@@ -60,26 +60,43 @@ impl Embedder for Cached {
 
     fn embed(&self, side: Side, texts: &[String]) -> Result<Vectors, Error> {
         let keys: Vec<Key> = texts.iter().map(|text| key(side, text)).collect();
-        let mut rows: Vec<Option<Arc<[f32]>>> =
-            keys.iter().map(|key| self.known.get(key)).collect();
-        let missing: Vec<usize> = (0..texts.len()).filter(|at| rows[*at].is_none()).collect();
-        if !missing.is_empty() {
-            let asked: Vec<String> = missing.iter().map(|at| texts[*at].clone()).collect();
-            let found = self.inner.embed(side, &asked)?;
-            for (at, row) in missing.into_iter().zip(found.rows()) {
-                let row: Arc<[f32]> = row.into();
-                self.known.insert(keys[at], Arc::clone(&row));
-                rows[at] = Some(row);
+        let rows: Vec<Option<Arc<[f32]>>> = keys.iter().map(|key| self.known.get(key)).collect();
+        complete(&*self.inner, (side, texts), &rows, |missing, made| {
+            for (at, row) in missing.iter().zip(made.rows()) {
+                self.known.insert(keys[*at], row.into());
             }
-        }
-        let data: Vec<f32> = rows
-            .iter()
-            .flatten()
-            .flat_map(|row| row.iter().copied())
-            .collect();
-        // Kept bit for bit: a remembered vector is the one that was made.
-        Vectors::from_unit(self.dim(), data)
+        })
     }
+}
+
+/// The vectors of `texts`: those of `rows` that are known, and `inner`'s of the others, which `keep`
+/// is given with their places.
+///
+/// # Errors
+/// What `inner` says, and [`Vectors::from_unit`] of rows that are no vectors.
+pub fn complete<R: AsRef<[f32]>>(
+    inner: &dyn Embedder,
+    (side, texts): (Side, &[String]),
+    rows: &[Option<R>],
+    keep: impl FnOnce(&[usize], &Vectors),
+) -> Result<Vectors, Error> {
+    let missing: Vec<usize> = (0..texts.len()).filter(|at| rows[*at].is_none()).collect();
+    let made = if missing.is_empty() {
+        None
+    } else {
+        let asked: Vec<String> = missing.iter().map(|at| texts[*at].clone()).collect();
+        let made = inner.embed(side, &asked)?;
+        keep(&missing, &made);
+        Some(made)
+    };
+    let mut made = made.iter().flat_map(Vectors::rows);
+    let mut data = Vec::with_capacity(texts.len() * inner.dim());
+    for row in rows {
+        let row = row.as_ref().map(AsRef::as_ref).or_else(|| made.next());
+        data.extend_from_slice(row.unwrap_or_default());
+    }
+    // Kept bit for bit: a remembered vector is the one that was made.
+    Vectors::from_unit(inner.dim(), data)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::embed::cache::complete;
 use crate::embed::{Calibration, Embedder, Error, Side, Vectors};
 use crate::registry::{VectorKey, VectorStore};
 
@@ -75,22 +76,18 @@ impl Embedder for Remembered {
             return self.inner.embed(side, texts);
         }
         let keys: Vec<VectorKey> = texts.iter().map(|text| self.key(text)).collect();
-        let mut rows = self.find(&keys);
-        let missing: Vec<usize> = (0..texts.len()).filter(|at| rows[*at].is_none()).collect();
-        if !missing.is_empty() {
-            let asked: Vec<String> = missing.iter().map(|at| texts[*at].clone()).collect();
-            let made = self.inner.embed(side, &asked)?;
-            self.made.fetch_add(asked.len() as u64, Ordering::Relaxed);
-            let new: Vec<VectorKey> = missing.iter().map(|at| keys[*at]).collect();
-            let parts: Vec<&[f32]> = made.rows().collect();
-            if let Err(error) = self.store.keep(&new, &parts) {
-                tracing::warn!(%error, "vectors cannot be kept: they will be made again");
-            }
-            for (at, row) in missing.into_iter().zip(made.rows()) {
-                rows[at] = Some(row.to_vec());
-            }
-        }
-        // Kept bit for bit: a remembered vector is the one that was made.
-        Vectors::from_unit(self.dim(), rows.into_iter().flatten().flatten().collect())
+        complete(
+            &*self.inner,
+            (side, texts),
+            &self.find(&keys),
+            |missing, made| {
+                self.made.fetch_add(missing.len() as u64, Ordering::Relaxed);
+                let new: Vec<VectorKey> = missing.iter().map(|at| keys[*at]).collect();
+                let parts: Vec<&[f32]> = made.rows().collect();
+                if let Err(error) = self.store.keep(&new, &parts) {
+                    tracing::warn!(%error, "vectors cannot be kept: they will be made again");
+                }
+            },
+        )
     }
 }

@@ -139,6 +139,20 @@ pub enum SideEffect {
 }
 
 impl SideEffect {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Unknown,
+        Self::None,
+        Self::Read,
+        Self::Write,
+        Self::Destructive,
+    ];
+
+    /// Each word with what it stands for.
+    pub fn words() -> [(&'static str, Self); 5] {
+        Self::ALL.map(|value| (value.as_str(), value))
+    }
+
     /// The word used in files and answers; `unknown` where the source does not say.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -167,6 +181,20 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Search,
+        Self::Read,
+        Self::Parse,
+        Self::Query,
+        Self::Act,
+    ];
+
+    /// Each word with what it stands for.
+    pub fn words() -> [(&'static str, Self); 5] {
+        Self::ALL.map(|value| (value.as_str(), value))
+    }
+
     /// The word used in files and answers.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -192,6 +220,14 @@ pub enum Risk {
 }
 
 impl Risk {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+
+    /// Each word with what it stands for.
+    pub fn words() -> [(&'static str, Self); 3] {
+        Self::ALL.map(|value| (value.as_str(), value))
+    }
+
     /// The word used in files and answers.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -219,6 +255,20 @@ pub enum Exposure {
 }
 
 impl Exposure {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Deferred,
+        Self::Direct,
+        Self::CodeMode,
+        Self::Hidden,
+        Self::DeclarationOnly,
+    ];
+
+    /// Each word with what it stands for.
+    pub fn words() -> [(&'static str, Self); 5] {
+        Self::ALL.map(|value| (value.as_str(), value))
+    }
+
     /// The word used in files and answers.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -106,18 +106,8 @@ impl<'a> Section<'a> {
         key: &str,
         words: &[(&str, T)],
     ) -> Result<Option<T>, Error> {
-        let names: Vec<String> = words
-            .iter()
-            .map(|(word, _)| format!("\"{word}\""))
-            .collect();
-        let expected = format!("one of {}", names.join(", "));
-        self.with(key, &expected, |value| {
-            let text = value.as_str()?;
-            words
-                .iter()
-                .find(|(word, _)| *word == text)
-                .map(|(_, value)| *value)
-        })
+        let expected = format!("one of {}", quoted(words));
+        self.with(key, &expected, |value| meant(value, words))
     }
 
     /// A list of texts; empty where the key is not there.
@@ -137,18 +127,10 @@ impl<'a> Section<'a> {
         key: &str,
         words: &[(&str, T)],
     ) -> Result<Vec<T>, Error> {
-        let names: Vec<String> = words
-            .iter()
-            .map(|(word, _)| format!("\"{word}\""))
-            .collect();
-        let expected = format!("a list of {}", names.join(", "));
+        let expected = format!("a list of {}", quoted(words));
         let list = self.with(key, &expected, |value| {
-            let value_of = |item: &Spanned<DeValue<'_>>| {
-                let text = item.get_ref().as_str()?;
-                let word = words.iter().find(|(word, _)| *word == text);
-                word.map(|(_, value)| *value)
-            };
-            value.as_array()?.iter().map(value_of).collect()
+            let items = value.as_array()?.iter();
+            items.map(|item| meant(item.get_ref(), words)).collect()
         })?;
         Ok(list.unwrap_or_default())
     }
@@ -334,4 +316,32 @@ impl<'a> Section<'a> {
             format!("{}.{key}", self.name)
         }
     }
+}
+
+/// Words as a message lists them.
+fn quoted<T>(words: &[(&str, T)]) -> String {
+    let words: Vec<String> = words
+        .iter()
+        .map(|(word, _)| format!("\"{word}\""))
+        .collect();
+    words.join(", ")
+}
+
+/// What a text stands for, where it is one of `words`.
+fn meant<T: Copy>(value: &DeValue<'_>, words: &[(&str, T)]) -> Option<T> {
+    let text = value.as_str()?;
+    let word = words.iter().find(|(word, _)| *word == text)?;
+    Some(word.1)
+}
+
+/// The TOML example in the docs of a module, given the module's source.
+#[cfg(test)]
+pub(super) fn example_of(source: &str) -> String {
+    source
+        .lines()
+        .skip_while(|line| *line != "//! ```toml")
+        .skip(1)
+        .take_while(|line| *line != "//! ```")
+        .map(|line| format!("{}\n", line.trim_start_matches("//!").trim()))
+        .collect()
 }

@@ -37,18 +37,6 @@ use crate::access::{self, Effect, Policy, Rule};
 use crate::tool::{Risk, SideEffect};
 
 const EFFECTS: [(&str, Effect); 2] = [("allow", Effect::Allow), ("deny", Effect::Deny)];
-const SIDE_EFFECTS: [(&str, SideEffect); 5] = [
-    ("unknown", SideEffect::Unknown),
-    ("none", SideEffect::None),
-    ("read", SideEffect::Read),
-    ("write", SideEffect::Write),
-    ("destructive", SideEffect::Destructive),
-];
-const RISKS: [(&str, Risk); 3] = [
-    ("low", Risk::Low),
-    ("medium", Risk::Medium),
-    ("high", Risk::High),
-];
 /// The lists of a rule that groups may stand in for.
 const GROUPED: [&str; 7] = [
     "tenants",
@@ -199,8 +187,8 @@ fn rule(mut section: Section<'_>, groups: &mut Groups) -> Result<Rule, Error> {
         tools: list("tools"),
         namespaces: list("namespaces"),
         tags: list("tags"),
-        side_effects: section.words("side_effects", &SIDE_EFFECTS)?,
-        risks: section.words("risks", &RISKS)?,
+        side_effects: section.words("side_effects", &SideEffect::words())?,
+        risks: section.words("risks", &Risk::words())?,
     };
     section.end()?;
     if effect.is_none() {
@@ -286,13 +274,7 @@ mod tests {
 
     #[test]
     fn the_example_of_the_module_is_a_policy() {
-        let text: String = include_str!("policy.rs")
-            .lines()
-            .skip_while(|line| *line != "//! ```toml")
-            .skip(1)
-            .take_while(|line| *line != "//! ```")
-            .map(|line| format!("{}\n", line.trim_start_matches("//!").trim()))
-            .collect();
+        let text = crate::cli::document::example_of(include_str!("policy.rs"));
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         assert!(read(file.path()).is_ok());

@@ -11,33 +11,6 @@ const MAX_NAME: usize = 256;
 /// Characters of a key: a namespace, a slash and a name.
 const MAX_KEY: usize = 520;
 
-const SIDE_EFFECTS: [(&str, SideEffect); 5] = [
-    ("unknown", SideEffect::Unknown),
-    ("none", SideEffect::None),
-    ("read", SideEffect::Read),
-    ("write", SideEffect::Write),
-    ("destructive", SideEffect::Destructive),
-];
-const KINDS: [(&str, Kind); 5] = [
-    ("search", Kind::Search),
-    ("read", Kind::Read),
-    ("parse", Kind::Parse),
-    ("query", Kind::Query),
-    ("act", Kind::Act),
-];
-const RISKS: [(&str, Risk); 3] = [
-    ("low", Risk::Low),
-    ("medium", Risk::Medium),
-    ("high", Risk::High),
-];
-const EXPOSURES: [(&str, Exposure); 5] = [
-    ("deferred", Exposure::Deferred),
-    ("direct", Exposure::Direct),
-    ("codemode", Exposure::CodeMode),
-    ("hidden", Exposure::Hidden),
-    ("declaration_only", Exposure::DeclarationOnly),
-];
-
 /// Why a line was left out.
 pub(super) struct Rejection {
     pub(super) tool: Option<String>,
@@ -145,14 +118,16 @@ impl Record {
             inputs: inputs.list,
             outputs,
             side_effect: fields
-                .word("side_effect", &SIDE_EFFECTS)?
+                .word("side_effect", &SideEffect::words())?
                 .unwrap_or_default(),
             tags: fields.texts("tags")?,
             aliases: fields.texts("aliases")?,
-            kind: fields.word("kind", &KINDS)?,
+            kind: fields.word("kind", &Kind::words())?,
             phases: fields.texts("phases")?,
-            risk: fields.word("risk", &RISKS)?.unwrap_or_default(),
-            exposure: fields.word("exposure", &EXPOSURES)?.unwrap_or_default(),
+            risk: fields.word("risk", &Risk::words())?.unwrap_or_default(),
+            exposure: fields
+                .word("exposure", &Exposure::words())?
+                .unwrap_or_default(),
             required_scopes: fields.texts("required_scopes")?,
             tenants: fields.texts("tenants")?,
             owner: fields.text("owner")?,

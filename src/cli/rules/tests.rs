@@ -115,13 +115,7 @@ fn a_rule_takes_the_mode_of_its_file_or_its_own() {
 
 #[test]
 fn the_example_of_the_module_is_a_rules_file() {
-    let text: String = include_str!("../rules.rs")
-        .lines()
-        .skip_while(|line| *line != "//! ```toml")
-        .skip(1)
-        .take_while(|line| *line != "//! ```")
-        .map(|line| format!("{}\n", line.trim_start_matches("//!").trim()))
-        .collect();
+    let text = crate::cli::document::example_of(include_str!("../rules.rs"));
     let rules = file(&text).unwrap();
     let effects: Vec<Effect> = rules.as_slice().iter().map(|rule| rule.effect).collect();
     assert_eq!(effects, [Effect::Require, Effect::Suppress(0.5)]);

@@ -70,13 +70,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Outcome, Error> {
         mcp: Options::default(),
     })
     .map_err(|mismatch| Error::Usage(mismatch.to_string()))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::System {
-            what: "start threads".to_owned(),
-            source,
-        })?;
+    let runtime = super::serve::threads()?;
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
     let served = runtime.block_on(mcp::serve_stdio(app, principal, input, output));
     // A read of standard input that is under way cannot be called off.

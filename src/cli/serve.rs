@@ -197,7 +197,8 @@ impl RulesFile {
     }
 }
 
-fn threads() -> Result<tokio::runtime::Runtime, Error> {
+/// Threads for what a server does at once.
+pub(super) fn threads() -> Result<tokio::runtime::Runtime, Error> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -96,3 +96,12 @@ impl Sandbox {
         path.display().to_string()
     }
 }
+
+/// A file with one key, "secret", which stands for the role of support.
+pub(super) fn support_keys(sandbox: &Sandbox) -> String {
+    let hash = toolscout::serve::auth::hash_of_key("secret");
+    sandbox.file(
+        "keys.toml",
+        format!("[[key]]\nname = \"agent\"\nsha256 = \"{hash}\"\ntenant = \"t\"\nroles = [\"support\"]\n"),
+    )
+}

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::command::{Run, Sandbox, demo, demo_index, program, toolscout};
+use super::command::{Run, Sandbox, demo, demo_index, program, support_keys, toolscout};
 
 fn message(id: u32, method: &str, params: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
@@ -82,11 +82,7 @@ fn a_client_lists_and_calls() {
 #[test]
 fn a_key_in_the_environment_says_who_asks() {
     let sandbox = Sandbox::new();
-    let hash = toolscout::serve::auth::hash_of_key("secret");
-    let keys = sandbox.file(
-        "keys.toml",
-        format!("[[key]]\nname = \"agent\"\nsha256 = \"{hash}\"\ntenant = \"t\"\nroles = [\"support\"]\n"),
-    );
+    let keys = support_keys(&sandbox);
     let args = ["--keys", &keys, "--policy", &demo("policy.toml")];
     let mut lines = opening();
     lines.push(message(2, "tools/list", &json!({})));

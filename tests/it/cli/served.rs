@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use super::command::{Sandbox, demo, demo_index, program, toolscout};
+use super::command::{Sandbox, demo, demo_index, program, support_keys, toolscout};
 
 /// A server on a port of its own; killed with the test.
 struct Server {
@@ -79,11 +79,7 @@ fn the_server_answers_with_the_bytes_of_the_command_line() {
 #[test]
 fn a_key_stands_for_a_role() {
     let sandbox = Sandbox::new();
-    let hash = toolscout::serve::auth::hash_of_key("secret");
-    let keys = sandbox.file(
-        "keys.toml",
-        format!("[[key]]\nname = \"agent\"\nsha256 = \"{hash}\"\ntenant = \"t\"\nroles = [\"support\"]\n"),
-    );
+    let keys = support_keys(&sandbox);
     let server = Server::start(&["--keys", &keys, "--policy", &demo("policy.toml")]);
     let body = r#"{"query": "terminate the virtual machine", "limit": 100, "threshold": 0}"#;
     assert!(server.discover(body, "").0.contains("401"));

@@ -129,12 +129,10 @@ impl Groups {
         Ok(groups)
     }
 
-    /// The list with groups in it replaced by what they hold. In a file without groups `@` is a
-    /// character like any other.
+    /// The list with groups in it replaced by what they hold. A group that is not there is a fault,
+    /// whether the file has others or none: as a plain text it would match nobody, and a deny would
+    /// deny nothing. A glob says a literal `@` as `[@]`.
     fn expand(&mut self, kind: &'static str, list: Vec<String>) -> Result<Vec<String>, String> {
-        if self.lists.is_empty() {
-            return Ok(list);
-        }
         let mut expanded = Vec::with_capacity(list.len());
         for entry in list {
             let Some(name) = entry.strip_prefix('@') else {
@@ -258,6 +256,15 @@ mod tests {
         );
         assert!(fault("[[rule]\n").starts_with("line 1: "));
         assert!(fault("rule = 3\n").starts_with("line 1: expected sections [[rule]]"));
+    }
+
+    #[test]
+    fn a_group_that_is_not_there_is_a_fault_in_a_file_without_groups_too() {
+        let text = "[[rule]]\neffect = \"deny\"\nroles = [\"@suport\"]\n";
+        assert_eq!(
+            fault(text),
+            "line 1: '@suport' names no group: there is no 'suport' in [groups.roles]"
+        );
     }
 
     #[test]

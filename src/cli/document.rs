@@ -135,6 +135,26 @@ impl<'a> Section<'a> {
         Ok(list.unwrap_or_default())
     }
 
+    /// Refuses a list that is there and empty, where a list says whom or what a rule is for: read as
+    /// "nobody" it surprises, read as "everybody" it lets in.
+    pub(super) fn not_empty(&self, key: &str) -> Result<(), Error> {
+        let empty = self.table.iter().find(|(name, value)| {
+            name.get_ref() == key
+                && value
+                    .get_ref()
+                    .as_array()
+                    .is_some_and(|list| list.is_empty())
+        });
+        let Some((_, value)) = empty else {
+            return Ok(());
+        };
+        let reason = format!(
+            "'{}' is an empty list: leave it out where it is to put no condition",
+            self.inner(key)
+        );
+        Err(self.document.fault(value.span().start, reason))
+    }
+
     /// All that is left, as lists of texts under names that the file chooses.
     pub(super) fn lists(mut self) -> Result<Vec<(String, Vec<String>)>, Error> {
         let names: Vec<String> = self

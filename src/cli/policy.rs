@@ -12,9 +12,9 @@
 //! ```
 //!
 //! Without a rule nobody sees anything; a deny wins over every allow. A list that is left out puts no
-//! condition; of a list that is there, any one entry is enough. Who: `tenants`, `roles`, `scopes`,
-//! `environments`. Which tools: `tools` and `namespaces`, which take globs, `tags`, `side_effects`,
-//! `risks`. `name` is what reports call the rule.
+//! condition, and one that is there and empty is a fault; of any other, one entry is enough. Who:
+//! `tenants`, `roles`, `scopes`, `environments`. Which tools: `tools` and `namespaces`, which take
+//! globs, `tags`, `side_effects`, `risks`. `name` is what reports call the rule.
 //!
 //! `[groups.roles]`, and so on for each list of texts, gives names to lists; an entry `@NAME` of a
 //! rule stands for the entries of that group:
@@ -163,6 +163,7 @@ fn rule(mut section: Section<'_>, groups: &mut Groups) -> Result<Rule, Error> {
     let name = section.text("name")?.unwrap_or_default();
     let mut lists = Vec::with_capacity(GROUPED.len());
     for kind in GROUPED {
+        section.not_empty(kind)?;
         let list = section.texts(kind)?;
         lists.push(
             groups
@@ -175,6 +176,8 @@ fn rule(mut section: Section<'_>, groups: &mut Groups) -> Result<Rule, Error> {
         at.map(|at| std::mem::take(&mut lists[at]))
             .unwrap_or_default()
     };
+    section.not_empty("side_effects")?;
+    section.not_empty("risks")?;
     let rule = Rule {
         name,
         effect: effect.unwrap_or(Effect::Deny),
@@ -256,6 +259,20 @@ mod tests {
         );
         assert!(fault("[[rule]\n").starts_with("line 1: "));
         assert!(fault("rule = 3\n").starts_with("line 1: expected sections [[rule]]"));
+    }
+
+    #[test]
+    fn an_empty_list_is_a_fault_and_not_no_condition() {
+        for list in GROUPED.into_iter().chain(["side_effects", "risks"]) {
+            let text = format!("[[rule]]\neffect = \"allow\"\nname = \"x\"\n{list} = []\n");
+            assert_eq!(
+                fault(&text),
+                format!(
+                    "line 4: 'rule.{list}' is an empty list: \
+                     leave it out where it is to put no condition"
+                )
+            );
+        }
     }
 
     #[test]

@@ -125,6 +125,7 @@ fn rule(mut section: Section<'_>, mode: Mode, known: &[Rule]) -> Result<Rule, Er
 
 /// The condition under `key`; a list means all of it.
 fn conditions(section: &mut Section<'_>, key: &str) -> Result<Condition, Error> {
+    section.not_empty(key)?;
     let list = section.tables(key)?;
     let all: Result<Vec<Condition>, Error> =
         list.into_iter().map(|inner| condition(inner, 1)).collect();
@@ -141,6 +142,8 @@ fn condition(mut section: Section<'_>, depth: usize) -> Result<Condition, Error>
         return Err(section.fault(reason));
     }
     let field = section.text("field")?;
+    section.not_empty("all")?;
+    section.not_empty("any")?;
     let (all, any) = (section.tables("all")?, section.tables("any")?);
     let not = section.section("not")?;
     let joined = [!all.is_empty(), !any.is_empty(), not.is_some()];

@@ -51,6 +51,14 @@ const FAULTS: &[(&str, &str)] = &[
         "line 4: a condition has one of",
     ),
     (
+        "effect = \"pin\"\nwhen = []",
+        "line 4: 'rule.when' is an empty list: leave it out",
+    ),
+    (
+        "effect = \"pin\"\ntools = { field = \"tool.key\", eq = \"a\", any = [] }",
+        "line 4: 'rule.tools.any' is an empty list: leave it out",
+    ),
+    (
         "effect = \"pin\"\ntools = 3",
         "line 4: 'rule.tools' must be a condition or a list of them",
     ),

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::time::SystemTime;
 
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
 use serde::Serialize;
 
@@ -20,16 +21,23 @@ pub struct Trail {
     pub caller: String,
 }
 
+impl Trail {
+    /// Of a request whose caller is known.
+    pub(in crate::serve) fn of(extensions: &Extensions) -> Self {
+        let text = |text: Option<String>| text.unwrap_or_default();
+        Self {
+            request: text(extensions.get().map(|RequestId(id)| id.clone())),
+            caller: text(extensions.get().map(|CallerName(name)| name.clone())),
+        }
+    }
+}
+
 impl FromRequestParts<App> for Trail {
     type Rejection = Infallible;
 
     /// Extracts after the caller is known.
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
-        let text = |text: Option<String>| text.unwrap_or_default();
-        Ok(Self {
-            request: text(parts.extensions.get().map(|RequestId(id)| id.clone())),
-            caller: text(parts.extensions.get().map(|CallerName(name)| name.clone())),
-        })
+        Ok(Self::of(&parts.extensions))
     }
 }
 
@@ -51,9 +59,9 @@ pub enum Event<'a> {
         /// Keys of the tools shown.
         tools: &'a [String],
     },
-    /// Tools were loaded into a session.
+    /// Whole definitions were given out: tools were described, or loaded into a session.
     Load {
-        /// Keys of the tools loaded.
+        /// Keys of the tools.
         tools: &'a [String],
     },
     /// A call was judged.

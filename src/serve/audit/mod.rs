@@ -2,8 +2,9 @@
 //! line.
 //!
 //! One thread writes, behind a queue of bounded length, so that no request waits for a disk. Where the
-//! queue is full the event is dropped and counted, and the log says how many were; an audit that is
-//! *required* refuses the request instead. What was asked is kept as an HMAC-SHA256: with the key one
+//! queue is full the event is dropped and counted, and the log says how many were. An audit that is
+//! *required* has the request wait until the system has taken its line, and refuses it where that
+//! fails: nothing is answered that is not noted. What was asked is kept as an HMAC-SHA256: with the key one
 //! can tell whether a known text was asked, and without it nothing.
 
 mod event;
@@ -11,11 +12,11 @@ mod writer;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -26,14 +27,14 @@ pub use event::{Event, Trail};
 use crate::access::Principal;
 use crate::search::Query;
 use event::Line;
-use writer::{Health, Writer};
+use writer::Writer;
 
 /// Events that wait to be written; more are dropped or refused.
 const QUEUE: usize = 4096;
-/// How long a request waits for a place in the queue where the audit is required.
-const PATIENCE: Duration = Duration::from_millis(5);
-/// How often it looks.
-const LOOKS: u32 = 20;
+/// How long a request waits to be noted where the audit is required.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Time between two looks for a place in a full queue.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// How what was asked is kept.
 #[derive(Clone)]
@@ -90,13 +91,14 @@ pub struct Audit(Arc<Shared>);
 struct Shared {
     queue: SyncSender<Message>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    health: Arc<Health>,
+    dropped: Arc<AtomicU64>,
     text: Text,
     required: bool,
 }
 
 enum Message {
-    Line(Box<Line>),
+    /// A line, and whom to tell whether it was written, where somebody waits for that.
+    Line(Box<Line>, Option<SyncSender<bool>>),
     End,
 }
 
@@ -122,15 +124,12 @@ impl Audit {
     /// # Errors
     /// [`Error`] where the file cannot be opened.
     pub fn with_queue(options: Options, queue: usize) -> Result<Self, Error> {
-        let health = Arc::new(Health {
-            dropped: AtomicU64::new(0),
-            failing: AtomicBool::new(false),
-        });
+        let dropped = Arc::new(AtomicU64::new(0));
         let failed = |source| Error {
             path: options.path.clone(),
             source,
         };
-        let writer = Writer::open(&options, Arc::clone(&health)).map_err(failed)?;
+        let writer = Writer::open(&options, Arc::clone(&dropped)).map_err(failed)?;
         let (sender, receiver) = sync_channel(queue.max(1));
         let thread = std::thread::Builder::new()
             .name("audit".to_owned())
@@ -139,7 +138,7 @@ impl Audit {
         Ok(Self(Arc::new(Shared {
             queue: sender,
             thread: Mutex::new(Some(thread)),
-            health,
+            dropped,
             text: options.text,
             required: options.required,
         })))
@@ -147,11 +146,11 @@ impl Audit {
 
     /// Events that were lost since the start, whether the queue was full or the disk.
     pub fn dropped(&self) -> u64 {
-        self.0.health.dropped.load(Ordering::Relaxed)
+        self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Notes an event of a request by `principal`. May wait a tenth of a second where the audit is
-    /// required, and not at all where it is not.
+    /// Notes an event of a request by `principal`. Waits for the disk, a second at most, where the
+    /// audit is required, and not at all where it is not.
     pub(super) fn note(
         &self,
         trail: &Trail,
@@ -161,23 +160,14 @@ impl Audit {
         let line = Line::new(SystemTime::now(), trail, principal, event, |query| {
             self.said(query)
         });
-        let mut message = Message::Line(Box::new(line));
+        let line = Box::new(line);
         let shared = &*self.0;
-        if shared.required && shared.health.failing.load(Ordering::Relaxed) {
-            return Err(Unavailable);
-        }
-        for _ in 0..LOOKS {
-            message = match shared.queue.try_send(message) {
-                Ok(()) => return Ok(()),
-                Err(TrySendError::Full(message)) if shared.required => message,
-                Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => break,
-            };
-            std::thread::sleep(PATIENCE);
-        }
         if shared.required {
-            return Err(Unavailable);
+            return shared.write_through(line);
         }
-        if shared.health.dropped.fetch_add(1, Ordering::Relaxed) == 0 {
+        if shared.queue.try_send(Message::Line(line, None)).is_err()
+            && shared.dropped.fetch_add(1, Ordering::Relaxed) == 0
+        {
             tracing::warn!("the audit cannot keep up: events are dropped, and counted in it");
         }
         Ok(())
@@ -212,6 +202,30 @@ impl Audit {
         if let Some(thread) = thread {
             let _ = self.0.queue.send(Message::End);
             let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    /// Has a line written, and waits until it is. A line that comes too late is in the log, and its
+    /// request was refused.
+    fn write_through(&self, line: Box<Line>) -> Result<(), Unavailable> {
+        let end = Instant::now() + PATIENCE;
+        let (tell, told) = sync_channel(1);
+        let mut message = Message::Line(line, Some(tell));
+        loop {
+            message = match self.queue.try_send(message) {
+                Ok(()) => break,
+                Err(TrySendError::Full(message)) if Instant::now() < end => message,
+                Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                    return Err(Unavailable);
+                }
+            };
+            std::thread::sleep(PAUSE);
+        }
+        match told.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(Unavailable),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, SystemTime};
 
 use super::event::Line;
@@ -14,23 +14,25 @@ use super::{Message, Options};
 /// Time between two attempts to open a file that could not be written.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// What the writer tells those who note.
-pub(super) struct Health {
-    /// Events that were lost.
-    pub(super) dropped: AtomicU64,
-    /// The last attempt to write failed.
-    pub(super) failing: AtomicBool,
-}
+/// Requests that wait, after which they are not let wait for more.
+const GROUP: usize = 64;
 
 pub(super) struct Writer {
     path: PathBuf,
     max_bytes: u64,
     files: usize,
-    health: Arc<Health>,
+    /// Events that were lost.
+    dropped: Arc<AtomicU64>,
     /// Lost events that the log tells of already.
     told: u64,
     /// None where it could not be opened again.
     out: Option<Out>,
+    /// The last attempt to write failed.
+    failing: bool,
+    /// Lines that the system has not taken yet and that nobody waits for.
+    unflushed: u64,
+    /// Those who wait until the system has taken theirs.
+    waiting: Vec<SyncSender<bool>>,
 }
 
 struct Out {
@@ -39,14 +41,17 @@ struct Out {
 }
 
 impl Writer {
-    pub(super) fn open(options: &Options, health: Arc<Health>) -> io::Result<Self> {
+    pub(super) fn open(options: &Options, dropped: Arc<AtomicU64>) -> io::Result<Self> {
         Ok(Self {
             path: options.path.clone(),
             max_bytes: options.max_bytes.max(1),
             files: options.files,
-            health,
+            dropped,
             told: 0,
             out: Some(Out::open(&options.path)?),
+            failing: false,
+            unflushed: 0,
+            waiting: Vec::new(),
         })
     }
 
@@ -57,7 +62,7 @@ impl Writer {
                 Ok(message) => message,
                 Err(_) => {
                     // Nothing waits: what is written so far is on its way to the disk.
-                    self.attempt(Out::flush);
+                    self.flush();
                     match queue.recv_timeout(RETRY) {
                         Ok(message) => message,
                         Err(RecvTimeoutError::Timeout) => continue,
@@ -65,20 +70,43 @@ impl Writer {
                     }
                 }
             };
-            let Message::Line(line) = message else { break };
-            if !self.tell_losses() || !self.write(&line) {
-                self.health.dropped.fetch_add(1, Ordering::Relaxed);
-            }
+            let Message::Line(line, waits) = message else {
+                break;
+            };
+            self.take(&line, waits);
         }
         self.tell_losses();
-        self.attempt(|out| {
-            out.flush()?;
-            out.file.get_ref().sync_all()
-        });
+        self.flush();
+        self.attempt(|out| out.file.get_ref().sync_all());
+    }
+
+    fn take(&mut self, line: &Line, waits: Option<SyncSender<bool>>) {
+        let written = self.tell_losses() && self.write(line);
+        match (written, waits) {
+            (true, Some(waits)) => self.waiting.push(waits),
+            (true, None) => self.unflushed += 1,
+            (false, Some(waits)) => tell(&waits, false),
+            (false, None) => {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        if GROUP <= self.waiting.len() {
+            self.flush();
+        }
+    }
+
+    /// Hands what is written to the system, and tells those who wait for it.
+    fn flush(&mut self) -> bool {
+        let flushed = self.attempt(Out::flush);
+        if flushed {
+            self.unflushed = 0;
+            self.waiting.drain(..).for_each(|waits| tell(&waits, true));
+        }
+        flushed
     }
 
     fn tell_losses(&mut self) -> bool {
-        let dropped = self.health.dropped.load(Ordering::Relaxed);
+        let dropped = self.dropped.load(Ordering::Relaxed);
         if dropped == self.told {
             return true;
         }
@@ -112,17 +140,29 @@ impl Writer {
             None => Out::open(&self.path),
         };
         let done = opened.and_then(|mut out| work(&mut out).map(|()| out));
-        let failed = done.is_err();
         match done {
-            Ok(out) => self.out = Some(out),
-            Err(error) => self.complain(&error),
+            Ok(out) => {
+                self.out = Some(out);
+                self.failing = false;
+            }
+            Err(error) => {
+                self.complain(&error);
+                self.failing = true;
+                self.lose();
+            }
         }
-        self.health.failing.store(failed, Ordering::Relaxed);
-        !failed
+        !self.failing
+    }
+
+    /// What was not flushed went with the file.
+    fn lose(&mut self) {
+        self.dropped.fetch_add(self.unflushed, Ordering::Relaxed);
+        self.unflushed = 0;
+        self.waiting.drain(..).for_each(|waits| tell(&waits, false));
     }
 
     fn complain(&self, error: &io::Error) {
-        if !self.health.failing.load(Ordering::Relaxed) {
+        if !self.failing {
             let path = self.path.display();
             tracing::error!(%path, %error, "the audit cannot be written: tried again every second");
         }
@@ -130,9 +170,11 @@ impl Writer {
 
     /// Renames the file to `.1`, `.1` to `.2` and so on; the oldest goes.
     fn put_aside(&mut self) -> bool {
+        if !self.flush() {
+            return false;
+        }
         let (path, files) = (self.path.clone(), self.files);
         self.attempt(|out| {
-            out.flush()?;
             if files == 0 {
                 std::fs::remove_file(&path)?;
             }
@@ -151,6 +193,11 @@ impl Writer {
             Ok(())
         })
     }
+}
+
+/// Whoever waited too long has gone.
+fn tell(waits: &SyncSender<bool>, written: bool) {
+    let _ = waits.try_send(written);
 }
 
 fn aside(path: &Path, at: usize) -> PathBuf {

@@ -6,7 +6,9 @@ use serde::de::DeserializeOwned;
 
 use crate::serve::error::Error;
 use crate::serve::extract::parse;
-use crate::serve::wire::{Detail, DiscoverRequest, FiltersRequest, KindWord, SideEffectWord};
+use crate::serve::wire::{
+    ContextRequest, Detail, DiscoverRequest, FiltersRequest, KindWord, SideEffectWord,
+};
 
 /// Arguments of `discover_tools`.
 #[derive(Debug, Default, Deserialize)]
@@ -22,6 +24,8 @@ pub(super) struct Discover {
     kinds: Vec<KindWord>,
     #[serde(default)]
     side_effects: Vec<SideEffectWord>,
+    #[serde(default)]
+    context: ContextRequest,
     detail: Option<Detail>,
 }
 
@@ -62,6 +66,7 @@ impl From<Discover> for DiscoverRequest {
                 side_effects: asked.side_effects,
                 ..FiltersRequest::default()
             },
+            context: asked.context,
             detail: asked.detail,
             ..Self::default()
         }

@@ -12,24 +12,27 @@ use super::forward::forward;
 use crate::access::Principal;
 use crate::index::Index;
 use crate::search::View;
-use crate::serve::audit::Trail;
+use crate::serve::audit::{Event, Trail};
 use crate::serve::error::Error;
 use crate::serve::http::discover::find;
 use crate::serve::state::App;
 use crate::serve::wire::{DiscoverRequest, one_tool_response, to_json};
 use crate::tool::ToolId;
 
+/// Who asks, and which request it is.
+pub(super) type Asking = (Principal, Trail);
+
 /// Calls a tool.
 pub(super) async fn call(
     app: &App,
-    principal: Principal,
+    asking: Asking,
     named: Named,
     arguments: &JsonObject,
 ) -> CallToolResult {
     let answer = match named {
-        Named::Discover => discover(app, principal, arguments).await,
-        Named::Describe => describe(app, principal, arguments).await,
-        Named::Call => forward(app, principal, arguments).await,
+        Named::Discover => discover(app, asking, arguments).await,
+        Named::Describe => describe(app, asking, arguments).await,
+        Named::Call => forward(app, asking, arguments).await,
     };
     match answer {
         Ok(result) => result,
@@ -42,28 +45,31 @@ pub(super) async fn call(
 
 async fn discover(
     app: &App,
-    principal: Principal,
+    (principal, trail): Asking,
     arguments: &JsonObject,
 ) -> Result<CallToolResult, Error> {
     let asked = DiscoverRequest::from(read::<Discover>(arguments)?).check()?;
     let came = Instant::now();
     let worker = app.clone();
-    let work = move || find(&worker, &principal, asked, (came, &Trail::default()));
+    let work = move || find(&worker, &principal, asked, (came, &trail));
     result(&app.gate().run(work).await??.json)
 }
 
 async fn describe(
     app: &App,
-    principal: Principal,
+    (principal, trail): Asking,
     arguments: &JsonObject,
 ) -> Result<CallToolResult, Error> {
     let Describe { tool } = read(arguments)?;
-    let served = app.served();
+    let (served, worker) = (app.served(), app.clone());
     let work = move || {
         let seen = served.seen_by(&principal);
         let index = &served.index;
         let id = visible(index, &seen.view, &tool).ok_or(Error::UnknownTool)?;
-        let response = one_tool_response(index.catalog.tool(id), &seen.etag);
+        let tool = index.catalog.tool(id);
+        let tools = std::slice::from_ref(&tool.key);
+        worker.note(&trail, &principal, Event::Load { tools })?;
+        let response = one_tool_response(tool, &seen.etag);
         to_json(&response).map_err(|error| Error::internal(&error))
     };
     result(&app.gate().run(work).await??)

@@ -167,6 +167,18 @@ fn discover_input() -> Value {
                 "maxItems": 64,
                 "description": "Search tools with these side effects alone"
             },
+            "context": {
+                "type": "object",
+                "additionalProperties": false,
+                "description": "The moment of the task, where there are rules for moments",
+                "properties": {
+                    "phase": {"type": "string", "description": "locate, modify or verify, or what the rules call it"},
+                    "language": {"type": "string", "description": "Programming language of the project"},
+                    "previous_result": {"type": "string", "description": "How the last call ended: ok, error, empty"},
+                    "previous_tool": {"type": "string", "description": "Key of the tool called last"},
+                    "turn": {"type": "integer", "minimum": 0, "maximum": 1_000_000, "description": "Turns taken so far"}
+                }
+            },
             "detail": {
                 "enum": ["full", "compact", "name"],
                 "description": "How much of each definition to answer with; full where absent"

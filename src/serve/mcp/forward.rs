@@ -8,11 +8,11 @@ use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::Value;
 
 use super::arguments::{Call, read};
-use super::call::visible;
-use crate::access::Principal;
+use super::call::{Asking, visible};
+use crate::serve::audit::Event;
 use crate::serve::error::Error;
 use crate::serve::state::App;
-use crate::serve::wire::Invalid;
+use crate::serve::wire::{Invalid, Verdict};
 use crate::tool::{Exposure, Tool};
 
 /// Bytes of a compiled pattern of a schema, and so of the work that one may make.
@@ -28,16 +28,28 @@ struct Target {
 /// Calls the tool that the arguments name. Dropped, the call is called off.
 pub(super) async fn forward(
     app: &App,
-    principal: Principal,
+    (principal, trail): Asking,
     arguments: &JsonObject,
 ) -> Result<CallToolResult, Error> {
     let sources = app.mcp().sources.clone().ok_or(Error::NotCallable)?;
     let call: Call = read(arguments)?;
-    let served = app.served();
+    let (served, worker) = (app.served(), app.clone());
     let find = move || {
         let seen = served.seen_by(&principal);
-        let id = visible(&served.index, &seen.view, &call.tool).ok_or(Error::UnknownTool)?;
-        target(served.index.catalog.tool(id), call.arguments)
+        let id = visible(&served.index, &seen.view, &call.tool);
+        let tool = id.map(|id| served.index.catalog.tool(id));
+        let verdict = match tool {
+            None => Verdict::UnknownTool,
+            Some(tool) if !is_callable(tool) => Verdict::NotCallable,
+            Some(_) => Verdict::Permitted,
+        };
+        let event = Event::Authorize {
+            tool: tool.map_or(&call.tool, |tool| &tool.key),
+            allowed: verdict == Verdict::Permitted,
+            reason: verdict.as_str(),
+        };
+        worker.note(&trail, &principal, event)?;
+        target(tool.ok_or(Error::UnknownTool)?, call.arguments)
     };
     let Target {
         owner,
@@ -50,9 +62,12 @@ pub(super) async fn forward(
     Ok(sources.call(&owner, name, arguments).await?)
 }
 
+fn is_callable(tool: &Tool) -> bool {
+    !matches!(tool.exposure, Exposure::Hidden | Exposure::DeclarationOnly)
+}
+
 fn target(tool: &Tool, arguments: JsonObject) -> Result<Target, Error> {
-    let callable = !matches!(tool.exposure, Exposure::Hidden | Exposure::DeclarationOnly);
-    let owner = tool.owner.clone().filter(|_| callable);
+    let owner = tool.owner.clone().filter(|_| is_callable(tool));
     let owner = owner.ok_or(Error::NotCallable)?;
     let arguments = Value::Object(arguments);
     check(tool, &arguments)?;

@@ -13,6 +13,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use super::call::call;
 use super::definition::{Named, definitions};
 use crate::access::Principal;
+use crate::serve::audit::Trail;
 use crate::serve::auth::Caller;
 use crate::serve::error::Error;
 use crate::serve::state::App;
@@ -54,6 +55,18 @@ impl Handler {
         Self {
             app,
             principal: Some(principal),
+        }
+    }
+
+    /// Which request it is, for the audit: over HTTP as answers and logs have it, else as the client
+    /// numbers it.
+    fn trail(&self, context: &RequestContext<RoleServer>) -> Trail {
+        match context.extensions.get::<Parts>() {
+            Some(parts) if self.principal.is_none() => Trail::of(&parts.extensions),
+            _ => Trail {
+                request: context.id.to_string(),
+                caller: String::new(),
+            },
         }
     }
 
@@ -109,7 +122,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let principal = self.principal(&context)?;
+        let asking = (self.principal(&context)?, self.trail(&context));
         let Some(named) = Named::of(&request.name, self.app.mcp()) else {
             let names: Vec<&str> = Named::of_server(self.app.mcp())
                 .map(Named::as_str)
@@ -123,7 +136,7 @@ impl ServerHandler for Handler {
         };
         let arguments = request.arguments.unwrap_or_default();
         tokio::select! {
-            result = call(&self.app, principal, named, &arguments) => Ok(result.into()),
+            result = call(&self.app, asking, named, &arguments) => Ok(result.into()),
             // Nobody waits for the answer; what is dropped calls off what it has begun.
             () = context.ct.cancelled() => {
                 Err(ErrorData::internal_error("the request was cancelled", None))

@@ -79,6 +79,56 @@ fn what_is_asked_and_allowed_is_noted() {
 
 const EXPECTED: &str = "449cea01c90ebee03bf618fa5b21c1c42e06500949fa30787847e2b6011f0794";
 
+/// Over the Model Context Protocol as over REST: who asked, and which request it was.
+#[test]
+fn what_models_ask_is_noted_with_caller_and_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let audit = Audit::start(options(path.clone())).unwrap();
+    let service = audited(&audit);
+    let call = |tool: &str, arguments: Value| {
+        let params = json!({"name": tool, "arguments": arguments});
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        let mut request = post("/mcp", body.to_string(), GUEST);
+        for (name, value) in [
+            ("host", "localhost"),
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-protocol-version", "2025-11-25"),
+        ] {
+            request.headers_mut().insert(name, value.parse().unwrap());
+        }
+        block_on(send(&service, request))
+    };
+    let asked = json!({"query": "where is my parcel", "limit": 1, "context": {"phase": "locate"}});
+    let found = call("discover_tools", asked).json();
+    assert!(found["result"]["structuredContent"].is_object(), "{found}");
+    call("describe_tool", json!({"tool": "ping"}));
+    audit.finish();
+    let lines = lines(&path);
+    for line in &lines {
+        assert_eq!(
+            (&line["request"], &line["caller"], &line["tenant"]),
+            (&json!("test-1"), &json!("guest"), &json!("acme"))
+        );
+    }
+    assert_eq!(
+        (
+            &lines[0]["event"],
+            &lines[0]["query_hmac"],
+            &lines[0]["tools"]
+        ),
+        (
+            &json!("discover"),
+            &json!(EXPECTED),
+            &json!(["logistics/get_shipping_eta"])
+        )
+    );
+    assert_eq!(
+        (&lines[1]["event"], &lines[1]["tools"]),
+        (&json!("load"), &json!(["ping"]))
+    );
+}
+
 #[test]
 fn plain_text_is_kept_where_that_is_wanted() {
     let folder = tempfile::tempdir().unwrap();
@@ -177,5 +227,46 @@ fn a_disk_that_does_not_answer_stops_no_request_unless_required() {
         let refused = (0..600).any(|_| ask(&service, "/v1/authorize", &long) == 503);
         assert_eq!(refused, required);
         assert_eq!(0 < audit.dropped(), !required);
+    }
+}
+
+/// Nothing is answered that is not noted: not even what is asked first, before anybody knows that
+/// the disk is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_required_audit_on_a_full_disk_refuses_the_first_request_too() {
+    for required in [true, false] {
+        let audit = Audit::start(Options {
+            required,
+            ..options("/dev/full".into())
+        });
+        let audit = audit.unwrap();
+        let service = audited(&audit);
+        let expected = if required { 503 } else { 200 };
+        for _ in 0..3 {
+            let body = json!({"tool": "ping"});
+            assert_eq!(ask(&service, "/v1/authorize", &body), expected);
+        }
+        audit.finish();
+        // What was refused is not lost.
+        assert_eq!(audit.dropped(), if required { 0 } else { 3 });
+    }
+}
+
+#[test]
+fn a_required_audit_has_the_line_before_the_answer_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let audit = Audit::start(Options {
+        required: true,
+        ..options(path.clone())
+    });
+    let service = audited(&audit.unwrap());
+    for asked in 1..=20 {
+        assert_eq!(
+            ask(&service, "/v1/authorize", &json!({"tool": "ping"})),
+            200
+        );
+        assert_eq!(lines(&path).len(), asked);
     }
 }

@@ -20,7 +20,7 @@
 //!
 //! | layer | modules | what they hold |
 //! |---|---|---|
-//! | 0 | [`tool`], [`score`] | plain data |
+//! | 0 | [`tool`], [`score`], [`plot`] | plain data; line charts |
 //! | 1 | [`access`], [`catalog`], [`embed`] | who may see what; files to tools; texts to vectors |
 //! | 2 | [`index`], [`registry`], [`rules`] | words and vectors of a catalogue, on disk and in memory; which changes are accepted; what suits the moment |
 //! | 3 | [`search`], [`refresh`] | a request to an answer; a changing registry to the index that is served |
@@ -48,6 +48,7 @@
 //!    embedder: `modules_import_downward_only`, `each_library_is_named_in_its_own_place_only`.
 //! 7. A tool's definition has the same bytes every time: `definitions_are_byte_stable`.
 
+pub mod plot;
 pub mod score;
 pub mod tool;
 

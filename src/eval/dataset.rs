@@ -160,16 +160,16 @@ impl Dataset {
     }
 
     /// The groups of queries that are worth a figure of their own: see [`level`], and
-    /// `lang:CODE` for each language. Groups of fewer than [`MIN_LEVEL`] queries are left out, and
-    /// so is a lone group.
+    /// `lang:CODE` for each language, unless it has just the queries of a level. Groups of fewer
+    /// than [`MIN_LEVEL`] queries are left out, and so is a lone group.
     pub fn levels(&self) -> BTreeMap<String, Vec<usize>> {
         let mut levels = groups(self.queries.iter().map(|q| level(&q.query.id).to_owned()));
-        levels.extend(groups(self.queries.iter().map(
-            |q| match q.query.lang.as_str() {
-                "" => String::new(),
-                lang => format!("lang:{lang}"),
-            },
-        )));
+        let mut languages = groups(self.queries.iter().map(|q| match q.query.lang.as_str() {
+            "" => String::new(),
+            lang => format!("lang:{lang}"),
+        }));
+        languages.retain(|_, members| !levels.values().any(|level| level == members));
+        levels.extend(languages);
         levels
     }
 }

@@ -1,6 +1,7 @@
 //! A request to an answer: the order of the steps.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::answer::{Answer, Arm, Explanation, Hit, NoMatch, Reason};
 use super::confidence::{Features, confidence, features};
@@ -227,36 +228,52 @@ fn single(
 ) -> Vec<Hit> {
     let mut hits = Vec::with_capacity(request.limit);
     for (_, Rated { question, list, .. }) in served {
-        let mut ranked = list.ranked;
-        ranked.truncate(request.limit.saturating_mul(FOLD_DEPTH));
-        for (ranked, variants) in group::fold(ranked, ranking.index, ranking.config.variant_cosine)
-            .into_iter()
-            .take(request.limit)
-        {
+        let depth = request.limit.saturating_mul(FOLD_DEPTH);
+        let tools = list.ranked.iter().take(depth).map(|ranked| ranked.tool);
+        let groups = fold(ranking, tools).into_iter();
+        for group in groups.take(request.limit) {
+            let mut ranked = list.ranked.iter();
+            let Some(ranked) = ranked.find(|ranked| ranked.tool == group.tool) else {
+                continue;
+            };
             hits.push(Hit {
-                tool: ranked.tool,
+                tool: group.tool,
                 score: ranked.score,
                 needs: Vec::new(),
-                variants,
-                explanation: explain(ranking, parsed, &question, &ranked, request.detail),
+                variants: group.variants,
+                explanation: explain(ranking, parsed, &question, ranked, request.detail),
             });
         }
     }
     hits
 }
 
-/// The hits of several questions, each served in turn.
+/// The hits of several questions, each served in turn. A tool stands for its variants whichever
+/// need they were found for.
 fn covering(
     ranking: &Ranking<'_>,
     parsed: &Parsed,
     served: &[(usize, Rated)],
     request: &Request,
 ) -> Vec<Hit> {
-    let lists: Vec<Vec<ToolId>> = served
+    let mut lists: Vec<Vec<ToolId>> = served
         .iter()
         .map(|(_, rated)| rated.list.ranked.iter().map(|ranked| ranked.tool))
-        .map(|tools| tools.take(request.limit).collect())
+        .map(|tools| {
+            tools
+                .take(request.limit.saturating_mul(FOLD_DEPTH))
+                .collect()
+        })
         .collect();
+    let in_turn = cover(&lists, usize::MAX);
+    let groups = fold(ranking, in_turn.iter().map(|chosen| chosen.tool));
+    let mut leader: HashMap<ToolId, ToolId> = HashMap::new();
+    for group in &groups {
+        leader.extend(group.variants.iter().map(|variant| (*variant, group.tool)));
+    }
+    for tool in lists.iter_mut().flatten() {
+        *tool = leader.get(tool).copied().unwrap_or(*tool);
+    }
     let mut hits = Vec::with_capacity(request.limit);
     for chosen in cover(&lists, request.limit) {
         let best = chosen
@@ -272,15 +289,20 @@ fn covering(
         let Some((ranked, question)) = best else {
             continue;
         };
+        let own = groups.iter().find(|group| group.tool == chosen.tool);
         hits.push(Hit {
             tool: chosen.tool,
             score: ranked.score,
             needs: chosen.needs.iter().map(|at| served[*at].0).collect(),
-            variants: Vec::new(),
+            variants: own.map_or_else(Vec::new, |group| group.variants.clone()),
             explanation: explain(ranking, parsed, question, ranked, request.detail),
         });
     }
     hits
+}
+
+fn fold(ranking: &Ranking<'_>, tools: impl Iterator<Item = ToolId>) -> Vec<group::Group> {
+    group::fold(tools, ranking.index, ranking.config.variant_cosine)
 }
 
 fn explain(

@@ -170,6 +170,48 @@ fn every_need_is_served_before_any_is_served_twice() {
 }
 
 #[test]
+fn near_duplicates_stand_once_whichever_need_found_them() {
+    let twins = r#"{"namespace": "web", "name": "search_web", "description": "Search the web for pages."}
+{"namespace": "research", "name": "searchWeb", "description": "Search the web for pages."}
+{"namespace": "maps", "name": "find_route", "description": "Find a route by car."}"#;
+    let file = tempfile::NamedTempFile::with_suffix(".jsonl").unwrap();
+    std::fs::write(&file, twins).unwrap();
+    let catalog = read::read(file.path()).unwrap().into_catalog();
+    let embedder = Hashed::new(128);
+    let index = build(Arc::new(catalog), &embedder, &|_| {}).unwrap();
+    let permitted = Policy::open("a test of search, not of access")
+        .permit(&Principal::of_tenant(""), index.catalog.tools());
+    let view = View::new(&index, permitted);
+    let needs = [
+        "search of the web server",
+        "search of research",
+        "route by car",
+    ];
+    let query = Query {
+        needs: needs.map(String::from).to_vec(),
+        ..Query::default()
+    };
+    let request = Request {
+        query,
+        ..always("", 5)
+    };
+    let found = search(&index, Some(&embedder), &view, &request, &Config::shipped()).unwrap();
+    let key = |tool| index.catalog.tool(tool).key.as_str();
+    let names = found.hits.iter().map(|hit| key(hit.tool));
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["web/search_web", "maps/find_route"]
+    );
+    let variants = found.hits[0].variants.iter().map(|tool| key(*tool));
+    assert_eq!(variants.collect::<Vec<_>>(), ["research/searchWeb"]);
+    assert!(
+        found.hits[0].needs.starts_with(&[0, 1]),
+        "{:?}",
+        found.hits[0].needs
+    );
+}
+
+#[test]
 fn filters_hide_the_rest_as_if_it_were_not_permitted() {
     let demo = Demo::new();
     let filters = Filters {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Modules and their layer: a module may name modules of lower layers, and those of its own layer
 /// only where [`SIBLINGS`] says so.
-const LAYERS: [(&str, u8); 17] = [
+const LAYERS: [(&str, u8); 18] = [
+    ("plot", 0),
     ("tool", 0),
     ("score", 0),
     ("access", 1),

@@ -1,5 +1,6 @@
 //! The sets that an evaluation is over, and the model it is done with.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub struct SetArgs {
     pub catalog: Option<PathBuf>,
     /// At most so many queries of each set, spread over the file
     #[arg(long, value_name = "N")]
-    pub limit_queries: Option<usize>,
+    pub limit_queries: Option<NonZeroUsize>,
     /// Read the training split: train_queries.jsonl and train_qrels.tsv
     #[arg(long)]
     pub train: bool,
@@ -46,13 +47,19 @@ impl SetArgs {
         Ok(&self.dataset)
     }
 
-    /// Opens the model that is named, else the default one.
+    /// Opens the model that is named, else the default one. A folder that is not there is told
+    /// before a model is fetched for it.
     pub(super) fn open_model(
         &self,
         context: &Context,
         progress: &Progress,
     ) -> Result<Arc<dyn Embedder>, Error> {
-        self.folders()?;
+        for folder in self.folders()? {
+            std::fs::read_dir(folder).map_err(|source| Error::System {
+                what: format!("read the set {}", folder.display()),
+                source,
+            })?;
+        }
         let name = context.settings.model_name(&self.model);
         let name = name.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
         source::open_model(&name, &self.model, context, progress)
@@ -79,7 +86,7 @@ impl SetArgs {
             } else {
                 Split::Test
             },
-            limit: self.limit_queries,
+            limit: self.limit_queries.map(NonZeroUsize::get),
         };
         let set = Dataset::load(folder, &options)?;
         if let Some(first) = set.unknown.first() {

@@ -40,9 +40,14 @@ pub fn tables(report: &Report) -> Vec<Sheet> {
 /// The report in Markdown: its tables, and the worst queries of each set.
 pub fn markdown(report: &Report) -> String {
     let mut text = format!(
-        "# Retrieval on {} sets\n\nModel `{}`, configuration `{}`. Intervals are 95 %, by \
+        "# Retrieval on {} {}\n\nModel `{}`, configuration `{}`. Intervals are 95 %, by \
          bootstrap over queries.\n\n",
         report.sets.len(),
+        if report.sets.len() == 1 {
+            "set"
+        } else {
+            "sets"
+        },
         report.model,
         report.config
     );
